@@ -178,7 +178,7 @@ async def schedule_in_memory() -> AsyncIterator[tuple[Any, Any]]:
     assembly = load("podium.live.assembly:Assembly")(
         engine, client, client, host="walk", randomness=randomness
     )
-    async with assembly.following() as scheduler:
+    async with assembly.follow_cluster() as scheduler:
         await scheduler.ready()
         work = asyncio.ensure_future(scheduler.schedule())
         try:
@@ -193,7 +193,7 @@ async def schedule_in_memory() -> AsyncIterator[tuple[Any, Any]]:
 async def post_pod(client: Any, registry: Any) -> None:
     """Create a pod and wait until it has a node; looking is no call of a walk's."""
     created = json.loads(await client.create(load("podium.client.resources:PODS"), POD, "default"))
-    pods = registry.table.named("pods", "")
+    pods = registry.table.get_required("pods", "")
     async with asyncio.timeout(PATIENCE_S):
         while True:
             await asyncio.sleep(0)

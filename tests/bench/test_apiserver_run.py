@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from podium.bench.apiserver_run import list_hostile_requests
-from podium.bench.http_load import Connection, LoadError, Watch
+from podium.bench.http_load import Connection, LoadError, WatchLoad
 from podium.commands import main
 
 TINY = (
@@ -98,9 +98,9 @@ def test_a_connection_that_is_lost_fails_what_waits() -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_events_of_a_watch_are_counted_across_chunks(size: int) -> None:
-    async def run() -> tuple[Watch, list[bytes]]:
+    async def run() -> tuple[WatchLoad, list[bytes]]:
         seen: list[bytes] = []
-        watch = wired(Watch(b"GET", lambda line, _: seen.append(line)))
+        watch = wired(WatchLoad(b"GET", lambda line, _: seen.append(line)))
         text = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
         text += b'5\r\n{"a":\r\n3\r\n1}\n\r\n8\r\n{}\n{}\n{}\r\n1\r\n\n\r\n'
         for place in range(0, len(text), size):
@@ -115,7 +115,7 @@ def test_events_of_a_watch_are_counted_across_chunks(size: int) -> None:
 
 def test_streams_that_differ_are_noticed() -> None:
     async def digest(*lines: bytes) -> int:
-        watch: Watch = wired(Watch(b""))
+        watch: WatchLoad = wired(WatchLoad(b""))
         watch.data_received(b"HTTP/1.1 200 OK\r\n\r\n")
         for line in lines:
             watch.data_received(b"%x\r\n%s\n\r\n" % (len(line) + 1, line))
@@ -127,7 +127,7 @@ def test_streams_that_differ_are_noticed() -> None:
 
 def test_a_watch_that_is_refused_says_so() -> None:
     async def run() -> None:
-        watch: Watch = wired(Watch(b""))
+        watch: WatchLoad = wired(WatchLoad(b""))
         watch.data_received(b"HTTP/1.1 403 Forbidden\r\n\r\n")
 
     with pytest.raises(LoadError, match="403 Forbidden"):

@@ -8,7 +8,7 @@ from podium.bench.cases import ALIASES, CASES, SIZES, full_name
 from podium.bench.cases.devices import CARDS_PER_NODE, DIALECT
 from podium.bench.cases.devices import shares as gpu_shares
 from podium.bench.engine_run import measure_case
-from podium.bench.templates import Plan
+from podium.bench.templates import BenchmarkPlan
 
 UPSTREAM = (
     "SchedulingBasic",
@@ -81,25 +81,25 @@ def test_short_names_and_other_spellings_lead_to_a_workload() -> None:
 
 def test_counts_at_the_given_sizes_are_those_written_down() -> None:
     case = CASES["PreemptionBasic"]
-    assert case.plan(500) == Plan(500, 2000, 500)
-    assert case.plan(5000) == Plan(5000, 20_000, 1000)
+    assert case.plan(500) == BenchmarkPlan(500, 2000, 500)
+    assert case.plan(5000) == BenchmarkPlan(5000, 20_000, 1000)
 
 
 def test_on_larger_clusters_pods_that_were_there_grow_and_measured_ones_do_not() -> None:
     case = CASES["PreemptionBasic"]
-    assert case.plan(SIZES["100000Nodes"]) == Plan(100_000, 400_000, 1000)
+    assert case.plan(SIZES["100000Nodes"]) == BenchmarkPlan(100_000, 400_000, 1000)
 
 
 def test_on_smaller_clusters_everything_shrinks() -> None:
-    assert CASES["PreemptionBasic"].plan(50) == Plan(50, 200, 50)
+    assert CASES["PreemptionBasic"].plan(50) == BenchmarkPlan(50, 200, 50)
 
 
 def test_counts_can_be_set_one_by_one() -> None:
-    assert CASES["SchedulingBasic"].plan(500, init=0, pods=7) == Plan(500, 0, 7)
+    assert CASES["SchedulingBasic"].plan(500, init=0, pods=7) == BenchmarkPlan(500, 0, 7)
 
 
 def test_a_thousand_signatures_are_a_thousand_different_pods() -> None:
-    plan = Plan(10, 0, 2000, signatures=1000)
+    plan = BenchmarkPlan(10, 0, 2000, signatures=1000)
     pods = [arrival.pod for arrival in CASES["ManySignatures"].build(plan).measured]
     kinds = {repr((pod.metadata.labels, pod.spec)) for pod in pods}
     unlabelled = {repr(pod.spec) for pod in pods}
@@ -109,7 +109,7 @@ def test_a_thousand_signatures_are_a_thousand_different_pods() -> None:
 
 
 def test_selectors_and_domains_are_as_many_as_planned() -> None:
-    plan = Plan(10, 0, 20, selectors=5, domains=4)
+    plan = BenchmarkPlan(10, 0, 20, selectors=5, domains=4)
     spread = CASES["ManySelectors"].build(plan)
     labels = {repr(arrival.pod.metadata.labels) for arrival in spread.measured}
     assert len(labels) == 5
@@ -122,7 +122,7 @@ def test_selectors_and_domains_are_as_many_as_planned() -> None:
 
 def test_cards_of_the_workload_with_shares_are_as_an_agent_reports_them() -> None:
     dialect = find_dialect(DIALECT)
-    nodes = list(gpu_shares(Plan(nodes=3, init=0, pods=1)).nodes)
+    nodes = list(gpu_shares(BenchmarkPlan(nodes=3, init=0, pods=1)).nodes)
 
     for number, node in enumerate(nodes):
         cards = [

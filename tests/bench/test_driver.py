@@ -3,8 +3,8 @@
 from podium.bench.cases import CASES
 from podium.bench.engine_run import ATTEMPT_S, Driver
 from podium.bench.templates import (
+    BenchmarkPlan,
     Churn,
-    Plan,
     Scene,
     Turn,
     arrivals,
@@ -37,7 +37,7 @@ def test_pods_without_room_end_the_run_unbound() -> None:
 
 def test_victims_are_evicted_and_their_room_is_taken() -> None:
     driver = Driver()
-    scene = CASES["PreemptionBasic"].build(Plan(3, 12, 3))
+    scene = CASES["PreemptionBasic"].build(BenchmarkPlan(3, 12, 3))
     driver.load(scene)
     driver.arrive(scene.measured)
     finish(driver)
@@ -62,7 +62,7 @@ def test_churn_happens_as_often_as_virtual_time_says() -> None:
 
 def test_churn_puts_and_deletes_nodes_pods_and_other_objects() -> None:
     driver = Driver()
-    scene = CASES["SchedulingWithMixedChurn"].build(Plan(3, 0, 4))
+    scene = CASES["SchedulingWithMixedChurn"].build(BenchmarkPlan(3, 0, 4))
     for obj in scene.churn[0].turn(0).put:
         driver.put(obj)
     assert driver.engine.cluster.nodes.is_present("churn-0")
@@ -85,7 +85,7 @@ def test_a_pod_that_waits_for_its_backoff_is_tried_again() -> None:
 
 def test_claims_are_written_before_their_pods_are_bound() -> None:
     driver = Driver()
-    scene = CASES["SchedulingWithResourceClaimTemplate"].build(Plan(2, 2, 4))
+    scene = CASES["SchedulingWithResourceClaimTemplate"].build(BenchmarkPlan(2, 2, 4))
     driver.load(scene)
     driver.arrive(scene.measured)
     finish(driver)

@@ -10,7 +10,7 @@ from podium.bench.scaling import (
     BEGIN,
     END,
     Axis,
-    markdown,
+    format_markdown,
     measure_axis,
     orders_of,
     with_block,
@@ -41,7 +41,7 @@ AXIS = Axis("Nodes", "nodes", (500, 1000), ("SchedulingBasic", "ManySignatures")
 
 
 def test_tables_show_the_cost_of_a_pod_by_value_and_workload() -> None:
-    text = markdown([(AXIS, measure_axis(AXIS, fake, 2))], 2)
+    text = format_markdown([(AXIS, measure_axis(AXIS, fake, 2))], 2)
     assert "### Nodes" in text
     assert "| 500 | 500 (0 %) | 500 (0 %) | 500 |" in text
     assert "| 1,000 | 1,000 (0 %) | 1,000 (0 %) | 1,000 |" in text

@@ -56,7 +56,7 @@ def test_a_token_file_is_read_again_after_a_minute_or_when_it_was_refused(tmp_pa
     clock.advance(2)
     assert authorization(credentials) == "Bearer t2"
     file.write_text("t3")
-    assert credentials.refused()
+    assert credentials.handle_unauthorized()
     assert authorization(credentials) == "Bearer t3"
     file.unlink()
     clock.advance(100)
@@ -157,7 +157,7 @@ def test_a_plugin_is_asked_again_when_its_answer_expires_or_is_refused(tmp_path:
         clock.advance(3601)
         assert (await credentials.current()).headers == {"Authorization": "Bearer t2"}
         clock.now = 0
-        assert credentials.refused()
+        assert credentials.handle_unauthorized()
         assert (await credentials.current()).headers == {"Authorization": "Bearer t3"}
 
     asyncio.run(main())

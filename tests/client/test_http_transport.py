@@ -163,7 +163,7 @@ class Renewing:
     async def current(self) -> Credential:
         return Credential({"Authorization": f"Bearer {self.number}"})
 
-    def refused(self) -> bool:
+    def handle_unauthorized(self) -> bool:
         self.number += 1
         return True
 
@@ -279,7 +279,7 @@ def test_a_new_client_certificate_makes_new_connections(asked: Request) -> None:
         async def current(self) -> Credential:
             return Credential({}, self.certificate)
 
-        def refused(self) -> bool:
+        def handle_unauthorized(self) -> bool:
             return False
 
     async def main() -> None:

@@ -80,7 +80,7 @@ def test_a_schema_has_the_text_below_a_field_and_requires_what_is_always_written
 def test_enumerations_are_those_of_the_code() -> None:
     parts = load("Explanation.json")["$defs"]
     assert parts["PodOutcome"]["enum"] == [outcome.value for outcome in PodOutcome]
-    for part, field in (("PluginStatus", "code"), ("PostFilterResult", "status")):
+    for part, field in (("PluginStatus", "code"), ("PostFilterAnswer", "status")):
         assert parts[part]["properties"][field]["enum"] == [code.label for code in Code]
 
 

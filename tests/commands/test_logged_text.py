@@ -9,7 +9,7 @@ from support.commands.hostile_text import FORGED, HOSTILE
 
 from podium.commands.line_logging import LineFormatter, guard_last_resort
 from podium.commands.processes.kube_log import KubeLog
-from podium.golang.quoting import escape_unprintable, quoted
+from podium.golang.quoting import escape_unprintable, go_quote
 from podium.scheduler.config.flags.options import options_of
 from podium.scheduler.config.flags.parser import parse_flags
 
@@ -56,7 +56,7 @@ def test_values_of_the_scheduler_s_log_are_quoted(
     log = KubeLog()
     log.error("failed", err=text.replace("\n", "\r"), pods=[text])
     first, second = capsys.readouterr().err.split("] ", 1)[1].split(" pods=")
-    assert first == f'"failed" err={quoted(text.replace(chr(10), chr(13)))}'
+    assert first == f'"failed" err={go_quote(text.replace(chr(10), chr(13)))}'
     assert second.removesuffix("\n").isprintable()
     assert json.loads(second) == [text]
 

@@ -13,7 +13,7 @@ import pytest
 from support.commands.scheduler_process import Ended, Scheduler
 from support.recorded_cases import PARTS, read_recorded, select_part
 
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 
 FREE_PORT = "18259"
 WEIGHTED = ("Score", "PlacementScore")
@@ -110,7 +110,7 @@ def test_recorded_files_end_as_they_did_upstream(scheduler_of: Start, part: int)
 def recorded_errors(case: dict[str, Any]) -> list[str]:
     """The log line; where upstream's order is random, Podium's is that of the list."""
     if case["unordered"]:
-        return [f'"command failed" err={quoted(case["message"])}']
+        return [f'"command failed" err={go_quote(case["message"])}']
     return ["\n".join(case["errors"])] if case["errors"] else []
 
 

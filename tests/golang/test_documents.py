@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.golang.documents import Document, Limits, expand_lists, read_documents
+from podium.golang.documents import DocumentLimits, SourceDocument, expand_lists, read_documents
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonValue
 
@@ -17,9 +17,9 @@ def values(text: str | bytes) -> list[Any]:
     return [document.value for document in read_documents(text, "x")]
 
 
-def refusal(text: str | bytes, limits: Limits | None = None) -> str:
+def refusal(text: str | bytes, limits: DocumentLimits | None = None) -> str:
     with pytest.raises(InputError) as caught:
-        read_documents(text, "x", limits or Limits())
+        read_documents(text, "x", limits or DocumentLimits())
     return str(caught.value)
 
 
@@ -30,8 +30,8 @@ def expanded(text: str) -> list[tuple[str, Any]]:
 def test_yaml_documents_are_counted_and_know_their_line() -> None:
     documents = read_documents("a: 1\n---\n---\nb: 2\n", "pods.yaml")
     assert documents == [
-        Document("pods.yaml", 1, 1, {"a": 1}, of=2),
-        Document("pods.yaml", 2, 4, {"b": 2}, of=2),
+        SourceDocument("pods.yaml", 1, 1, {"a": 1}, of=2),
+        SourceDocument("pods.yaml", 2, 4, {"b": 2}, of=2),
     ]
 
 
@@ -112,10 +112,10 @@ def test_a_template_gets_advice_rather_than_a_syntax_error() -> None:
 
 
 def test_size_is_bounded() -> None:
-    limits = Limits(size_bytes=10)
+    limits = DocumentLimits(size_bytes=10)
     assert read_documents("a: 1", "x", limits)
     assert refusal("a: 12345678", limits).startswith("x: larger than ")
-    assert refusal("x" * (2 * 1024 * 1024), Limits(size_bytes=1024 * 1024)) == (
+    assert refusal("x" * (2 * 1024 * 1024), DocumentLimits(size_bytes=1024 * 1024)) == (
         "x: larger than 1 MiB; split the file"
     )
 
@@ -124,7 +124,7 @@ def test_size_is_bounded() -> None:
 def test_nesting_is_bounded_in_json_and_yaml(deep: str) -> None:
     assert "nested more than 100 levels deep" in refusal(deep)
     assert "nested more than 100 levels deep" in refusal("- x\n- " + deep)
-    assert read_documents(deep, "x", Limits(depth=101))
+    assert read_documents(deep, "x", DocumentLimits(depth=101))
 
 
 def test_nesting_beyond_all_measure_is_refused_too() -> None:
@@ -132,7 +132,7 @@ def test_nesting_beyond_all_measure_is_refused_too() -> None:
     assert "nested more than 100 levels deep" in refusal('{"a":' * 100_000)
 
 
-FEW = Limits(values=20, yaml_values=20, objects=5)
+FEW = DocumentLimits(values=20, yaml_values=20, objects=5)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_an_empty_list_gives_nothing(items: object) -> None:
     "value", [{"kind": "AllowList", "spec": {}}, {"kind": "XList", "items": 3}, {"items": []}, 7]
 )
 def test_what_only_looks_like_a_list_stays_as_it_is(value: JsonValue) -> None:
-    documents = list(expand_lists([Document("x", 1, 1, value)]))
+    documents = list(expand_lists([SourceDocument("x", 1, 1, value)]))
     assert [document.value for document in documents] == [value]
 
 

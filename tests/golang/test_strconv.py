@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.golang.quoting import quoted, quoted_character, quoted_list
+from podium.golang.quoting import go_quote, quoted_character, quoted_list
 from podium.golang.strconv import parse_float32, parse_int, parse_uint, read_list
 from podium.scheduler.config.flags.kinds import parse_version, reported_version_problem
 
@@ -93,7 +93,7 @@ def test_a_float_of_32_bits_reads_back(number: float) -> None:
     ],
 )
 def test_strings_are_quoted_as_go_does(text: str, shown: str) -> None:
-    assert quoted(text) == shown
+    assert go_quote(text) == shown
 
 
 def test_characters_and_lists_are_quoted_too() -> None:

@@ -89,7 +89,7 @@ def test_an_extender_that_dawdles_does_not_stop_the_watches() -> None:
                 await cluster.create(PODS, pod("a"))
                 await asked.wait()
                 await cluster.create(PODS, pod("b"))
-                mirrored = assembly.scheduler.seen(PODS)
+                mirrored = assembly.scheduler.store_of(PODS)
                 await wait_in_loop(lambda: len(mirrored) == 2)
                 assert "default/b" not in assembly.engine.state.pods
                 may_answer.set()

@@ -67,14 +67,14 @@ def test_whatever_else_a_lease_carries_goes_back_unchanged(
     lease = read_lease(json.dumps(written).encode())
     assert lease.record == LeaderElectionRecord(holder="b", transitions=2)
     assert lease.resource_version == "7"
-    assert json.loads(lease.rewritten(RECORD)) == {**written, "spec": {**spec, **FIELDS}}
+    assert json.loads(lease.encode_update(RECORD)) == {**written, "spec": {**spec, **FIELDS}}
 
 
 @pytest.mark.parametrize("spec", [{}, None, {"holderIdentity": None, "leaseDurationSeconds": None}])
 def test_what_is_absent_or_null_is_nobodys_lease(spec: Any) -> None:
     lease = read_lease(json.dumps({"metadata": {}, "spec": spec}).encode())
     assert lease.record == LeaderElectionRecord()
-    assert json.loads(lease.rewritten(RECORD))["spec"] == FIELDS
+    assert json.loads(lease.encode_update(RECORD))["spec"] == FIELDS
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_a_binding_is_timed_point_by_point_and_as_a_write() -> None:
     async def scenario(cluster: Cluster, assembly: Assembly) -> None:
         await cluster.create(PODS, pod("web"))
         await cluster.until(lambda: is_bound(cluster, "web"))
-        await assembly.scheduler.dispatcher.drained()
+        await assembly.scheduler.dispatcher.wait_until_idle()
 
     in_live_cluster(scenario, between=moody(slowly), metrics=metrics)
     assert metrics.samples("scheduler_schedule_attempts_total") == {(OURS, "scheduled"): 1}
@@ -107,7 +107,7 @@ def test_a_binding_that_is_refused_counts_as_an_error_of_its_point() -> None:
     async def scenario(cluster: Cluster, assembly: Assembly) -> None:
         await cluster.create(PODS, pod("web"))
         await cluster.until(lambda: is_bound(cluster, "web"))
-        await assembly.scheduler.dispatcher.drained()
+        await assembly.scheduler.dispatcher.wait_until_idle()
 
     in_live_cluster(scenario, between=moody(judge), metrics=metrics)
     counts = metrics.samples(f"{POINTS}_count")
@@ -126,7 +126,7 @@ def test_the_reason_of_a_failure_is_a_write_that_nobody_waits_for() -> None:
             return await condition_of(cluster, "large", "PodScheduled") is not None
 
         await cluster.until(is_told)
-        await assembly.scheduler.dispatcher.drained()
+        await assembly.scheduler.dispatcher.wait_until_idle()
 
     in_live_cluster(scenario, between=moody(slowly), metrics=metrics)
     assert metrics.samples(CALLS) == {("pod_status_patch", "success"): 1}
@@ -147,7 +147,7 @@ def preempt(metrics: LiveMetrics, judge: Judge) -> None:
             return bool(found["spec"].get("nodeName"))
 
         await cluster.until(bound, within_s=600)
-        await assembly.scheduler.dispatcher.drained()
+        await assembly.scheduler.dispatcher.wait_until_idle()
 
     in_live_cluster(scenario, nodes=1, between=moody(judge), metrics=metrics)
 

@@ -214,8 +214,8 @@ def test_a_preemption_from_its_node_to_its_end(capsys: pytest.CaptureFixture[str
     cluster.run()
     (preempt,) = cluster.preemptions
     victim = preempt.evict[0].victim
-    cluster.engine.preemptions.evicted(preempt.preemptor, victim, "a")
-    cluster.engine.preemptions.finished(preempt.preemptor, None)
+    cluster.engine.preemptions.confirm_eviction(preempt.preemptor, victim, "a")
+    cluster.engine.preemptions.finish_preemption(preempt.preemptor, None)
     said = [line for line in cluster.said() if "no fit" not in line]
     whom = 'preemptor="default/strong" victim="default/weak" node="a"'
     assert said == [

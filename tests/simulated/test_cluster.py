@@ -11,7 +11,7 @@ from support.live.virtual_loop import run_virtually
 from podium.client import KubeClient, Unreachable
 from podium.golang.errors import InputError
 from podium.simulated.clock import ClusterClock
-from podium.simulated.cluster import Progress, SimulatedCluster, SimulatedClusterOptions
+from podium.simulated.cluster import SimulatedCluster, SimulatedClusterOptions, StartProgress
 from podium.simulated.nodes.templates import default_template, nodes_from
 
 
@@ -43,7 +43,7 @@ def test_nodes_that_the_server_does_not_take_are_named() -> None:
 def test_nodes_that_are_there_already_are_taken_over() -> None:
     async def main() -> None:
         server = empty_lists(ScriptedServer(refusal(409, "AlreadyExists"), reply({})))
-        steps: list[Progress] = []
+        steps: list[StartProgress] = []
         starting = cluster(server, 2, on_progress=steps.append)
         running = asyncio.ensure_future(starting.run())
         await starting.started.wait()

@@ -15,8 +15,8 @@ from podium.client.resources import PODS
 from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
-    Create,
-    Patch,
+    CreateAction,
+    PatchAction,
     Plan,
     delete,
     status_patch,
@@ -43,7 +43,7 @@ async def execute(informers: Informers, plan: Plan, *answers: Any) -> ScriptedSe
 def test_what_was_written_is_known_at_once() -> None:
     async def main() -> None:
         informers = Informers()
-        create = Create(PODS, "ns", {"metadata": {"generateName": "a-"}})
+        create = CreateAction(PODS, "ns", {"metadata": {"generateName": "a-"}})
         await execute(informers, Plan([create]), reply(written("a-1", 5)))
         found = informers.pods.get("ns", "a-1")
         assert found is None, "the store is made when it is first asked for"
@@ -92,7 +92,7 @@ def test_a_deletion_names_the_very_object_and_its_end_is_known_at_once() -> None
 def test_changing_what_is_gone_is_no_problem_and_other_refusals_are() -> None:
     async def main() -> None:
         informers = Informers()
-        change = Patch(PODS, "ns", "web", {})
+        change = PatchAction(PODS, "ns", "web", {})
         await execute(informers, Plan([change]), refusal(404, "NotFound"))
         with pytest.raises(Conflict):
             await execute(informers, Plan([change]), refusal(409, "Conflict"))
@@ -103,7 +103,7 @@ def test_changing_what_is_gone_is_no_problem_and_other_refusals_are() -> None:
 def test_one_refusal_in_a_batch_does_not_stop_the_others_but_what_comes_after() -> None:
     async def main() -> None:
         server = ScriptedServer(refusal(403, "Forbidden"), reply(written("b", 2)))
-        changes: list[Action] = [Patch(PODS, "ns", name, {}) for name in ("a", "b")]
+        changes: list[Action] = [PatchAction(PODS, "ns", name, {}) for name in ("a", "b")]
         plan = [*changes, delete(PODS, pod("c"))]
         with pytest.raises(Forbidden):
             await RequestExecutor(KubeClient(server), Informers()).execute(plan)
@@ -117,7 +117,7 @@ def test_creations_start_slowly_and_stop_with_the_batch_that_was_refused() -> No
         answers = [reply(written(f"a-{number}", number)) for number in range(3)]
         refused = [refusal(403, "Forbidden")] * 4
         server = ScriptedServer(*answers, *refused)
-        create = Create(PODS, "ns", {"metadata": {"generateName": "a-"}})
+        create = CreateAction(PODS, "ns", {"metadata": {"generateName": "a-"}})
         with pytest.raises(Forbidden):
             await RequestExecutor(KubeClient(server), Informers()).execute([create] * 500)
         assert len(server.requests) == 1 + 2 + 4

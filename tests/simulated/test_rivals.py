@@ -9,7 +9,7 @@ from support.live.virtual_loop import run_virtually
 from podium.client import KubeClient
 from podium.golang.errors import InputError
 from podium.simulated.control import Rival, rival_of
-from podium.simulated.controller_registry import ALL, chosen
+from podium.simulated.controller_registry import ALL, choose_controllers
 
 RENEWED = "2027-01-15T08:00:00.000000Z"
 WALL_S = 1_800_000_000.0
@@ -38,8 +38,8 @@ def test_without_controllers_nobody_is_in_the_way() -> None:
 
 
 def test_controllers_are_chosen_by_name() -> None:
-    assert chosen(["all"]) == ALL
-    assert chosen(["none"]) == ()
-    assert chosen(["jobs", "volumes", "jobs"]) == ("jobs", "volumes")
+    assert choose_controllers(["all"]) == ALL
+    assert choose_controllers(["none"]) == ()
+    assert choose_controllers(["jobs", "volumes", "jobs"]) == ("jobs", "volumes")
     with pytest.raises(InputError, match="there is no controller"):
-        chosen(["everything"])
+        choose_controllers(["everything"])

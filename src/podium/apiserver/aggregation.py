@@ -23,7 +23,7 @@ from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.query import DeleteOptions
 from podium.apiserver.requests.registry import Registry, StorageHooks
 from podium.golang.json_values import JsonObject
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes.admission.lookup import Lookup
 from podium.kubernetes.resources.table import maturity
 from podium.kubernetes.rules.api_service_availability import (
@@ -36,15 +36,15 @@ from podium.kubernetes.rules.field_errors import FieldError
 _SERVICE_LABEL: Final = "kubernetes.io/service-name"
 
 
-class Priority(NamedTuple):
+class ApiServicePriority(NamedTuple):
     """Larger ones come first: of the group among groups, then of the version in its group."""
 
     group: int
     version: int
 
 
-OF_CUSTOM_RESOURCES: Final = Priority(1000, 100)
-OF_METRICS: Final = Priority(100, 100)
+OF_CUSTOM_RESOURCES: Final = ApiServicePriority(1000, 100)
+OF_METRICS: Final = ApiServicePriority(100, 100)
 """upstream: as metrics-server registers itself."""
 
 _GROUPS: Final = {
@@ -80,12 +80,12 @@ _VERSIONS: Final[Mapping[tuple[str, str], int]] = {
 }
 
 
-def built_in_priority(group: str, version: str) -> Priority | None:
+def built_in_priority(group: str, version: str) -> ApiServicePriority | None:
     """None: the server does not register the version, which is that of APIServices alone."""
     found = _GROUPS.get(group)
     if found is None:
         return None
-    return Priority(found, _VERSIONS.get((group, version), _MOST_VERSIONS))
+    return ApiServicePriority(found, _VERSIONS.get((group, version), _MOST_VERSIONS))
 
 
 class RemoteResources(NamedTuple):
@@ -152,7 +152,7 @@ class ApiServices:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._resource = registry.table.named("apiservices", GROUP)
+        self._resource = registry.table.get_required("apiservices", GROUP)
         self._known: dict[str, JsonObject] = {}
         self._custom: set[GroupVersion] = set()
         self.remotes: dict[GroupVersion, JsonObject] = {}
@@ -162,13 +162,15 @@ class ApiServices:
         for stored in registry.collection(self._resource).current():
             self._note(registry.read(self._resource, stored))
         registry.storage_hooks[self._resource] = self
-        definitions = registry.table.named("customresourcedefinitions", "apiextensions.k8s.io")
+        definitions = registry.table.get_required(
+            "customresourcedefinitions", "apiextensions.k8s.io"
+        )
         hooks = registry.storage_hooks[definitions]
         registry.storage_hooks[definitions] = _DefinitionHooks(hooks, self)
 
     # --- registering --------------------------------------------------------------------------
 
-    def register_built_in(self, beside: Mapping[GroupVersion, Priority]) -> None:
+    def register_built_in(self, beside: Mapping[GroupVersion, ApiServicePriority]) -> None:
         """Register what the server has by itself, and `beside` that what it serves besides."""
         wanted = dict(beside)
         for resource in self._registry.table:
@@ -188,28 +190,30 @@ class ApiServices:
             self._ensure(group_version, OF_CUSTOM_RESOURCES, _ALWAYS)
         self._forget(_ALWAYS, self._custom)
 
-    def _ensure(self, group_version: GroupVersion, priority: Priority, managed: str) -> None:
+    def _ensure(
+        self, group_version: GroupVersion, priority: ApiServicePriority, managed: str
+    ) -> None:
         """Create one, or bring one up to date that the server manages."""
         obj = _api_service(group_version, priority, managed)
         name = obj["metadata"]["name"]
         known = self._known.get(name)
         if known is None:
-            creating.create(self._registry, self._resource, "", *self._taken(obj))
-        elif _managed(known) and known["spec"] != obj["spec"]:
+            creating.create(self._registry, self._resource, "", *self._take_in(obj))
+        elif _read_automanaged_label(known) and known["spec"] != obj["spec"]:
             metadata = known["metadata"]
             obj = {**known, "spec": obj["spec"], "metadata": {**metadata}}
-            updating.update(self._registry, self._resource, "", "", name, *self._taken(obj))
+            updating.update(self._registry, self._resource, "", "", name, *self._take_in(obj))
 
     def _forget(self, managed: str, wanted: Iterable[GroupVersion]) -> None:
         """Delete those that the server manages for what it does not serve any more."""
         kept = {_name(group_version) for group_version in wanted}
         for name, obj in list(self._known.items()):
-            if _managed(obj) == managed and name not in kept:
+            if _read_automanaged_label(obj) == managed and name not in kept:
                 call = Call(self._registry.now(), user_agent="podium-apiserver")
                 options = DeleteOptions()
                 deleting.delete(self._registry, self._resource, "", name, options, call)
 
-    def _taken(self, obj: JsonObject) -> tuple[JsonObject, Call]:
+    def _take_in(self, obj: JsonObject) -> tuple[JsonObject, Call]:
         call = Call(self._registry.now(), user_agent="podium-apiserver")
         return body_decoding.take(self._registry, self._resource, Read(obj, ()), call), call
 
@@ -220,15 +224,15 @@ class ApiServices:
         del obj, now, dry_run
         return []
 
-    def written(self, obj: JsonObject) -> None:
+    def after_write(self, obj: JsonObject) -> None:
         self._note(obj)
         spec = obj["spec"]
         group_version = (spec.get("group") or "", spec["version"])
-        if _managed(obj) == _ALWAYS and group_version in self._custom:
+        if _read_automanaged_label(obj) == _ALWAYS and group_version in self._custom:
             self._ensure(group_version, OF_CUSTOM_RESOURCES, _ALWAYS)
         self.check(obj["metadata"]["name"])
 
-    def removed(self, obj: JsonObject) -> None:
+    def after_delete(self, obj: JsonObject) -> None:
         name, spec = obj["metadata"]["name"], obj["spec"]
         group_version = (spec.get("group") or "", spec["version"])
         self._known.pop(name, None)
@@ -312,11 +316,11 @@ class ApiServices:
     def _version_order(self, group: str) -> Callable[[str], tuple[object, ...]]:
         return lambda version: (-self._priority((group, version)).version, maturity(version))
 
-    def _priority(self, group_version: GroupVersion) -> Priority:
+    def _priority(self, group_version: GroupVersion) -> ApiServicePriority:
         known = self._known.get(_name(group_version))
         if known is not None:
             spec = known["spec"]
-            return Priority(spec["groupPriorityMinimum"], spec["versionPriority"])
+            return ApiServicePriority(spec["groupPriorityMinimum"], spec["versionPriority"])
         return built_in_priority(*group_version) or OF_CUSTOM_RESOURCES
 
 
@@ -330,12 +334,12 @@ class _DefinitionHooks:
     def settle(self, obj: JsonObject, now: str, *, dry_run: bool) -> list[FieldError]:
         return self._hooks.settle(obj, now, dry_run=dry_run)
 
-    def written(self, obj: JsonObject) -> None:
-        self._hooks.written(obj)
+    def after_write(self, obj: JsonObject) -> None:
+        self._hooks.after_write(obj)
         self._api_services.register_custom()
 
-    def removed(self, obj: JsonObject) -> None:
-        self._hooks.removed(obj)
+    def after_delete(self, obj: JsonObject) -> None:
+        self._hooks.after_delete(obj)
         self._api_services.register_custom()
 
 
@@ -344,11 +348,13 @@ def _name(group_version: GroupVersion) -> str:
     return f"{version}.{group}"
 
 
-def _managed(obj: JsonObject) -> str:
+def _read_automanaged_label(obj: JsonObject) -> str:
     return str((obj["metadata"].get("labels") or {}).get(_LABEL) or "")
 
 
-def _api_service(group_version: GroupVersion, priority: Priority, managed: str) -> JsonObject:
+def _api_service(
+    group_version: GroupVersion, priority: ApiServicePriority, managed: str
+) -> JsonObject:
     group, version = group_version
     spec: JsonObject = {"group": group} if group else {}
     spec |= {
@@ -362,7 +368,7 @@ def _api_service(group_version: GroupVersion, priority: Priority, managed: str) 
 def missing_service(lookup: Lookup, reference: JsonObject) -> Availability | None:
     """Why the service cannot be asked; None if it might."""
     namespace, name = reference["namespace"], reference["name"]
-    told = f"service/{name} in {quoted(namespace)}"
+    told = f"service/{name} in {go_quote(namespace)}"
     service = lookup.find("", "services", namespace, name)
     if service is None:
         return Availability("False", "ServiceNotFound", f"{told} is not present")
@@ -385,7 +391,7 @@ def missing_service(lookup: Lookup, reference: JsonObject) -> Availability | Non
         return Availability(
             "False",
             "MissingEndpoints",
-            f"endpointslices for {told} have no addresses with port name {quoted(port_name)}",
+            f"endpointslices for {told} have no addresses with port name {go_quote(port_name)}",
         )
     return None
 

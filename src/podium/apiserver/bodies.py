@@ -22,7 +22,7 @@ from podium.golang.json_reader import (
     syntax_error,
 )
 from podium.golang.json_values import JsonValue
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.golang.yaml_reader import read_first_document
 
 JSON: Final = "application/json"
@@ -141,7 +141,7 @@ def read_yaml_body(body: bytes) -> Read[JsonValue]:
     except InputError as problem:
         raise Unreadable(f"error converting YAML to JSON: yaml: {problem}") from None
     check_size(value)
-    lines = [f"  line {line}: key {quoted(key)} already set in map" for line, key in repeated]
+    lines = [f"  line {line}: key {go_quote(key)} already set in map" for line, key in repeated]
     told = "\n".join((REPEATED_IN_YAML, *lines))
     return Read(sort_fields(value), (told,) if lines else ())
 
@@ -175,7 +175,7 @@ def _collect(value: object, path: str, found: dict[str, None]) -> None:
         for name, item in members(value):
             below = f"{path}.{name}" if path else name
             if name in known:
-                found[f"duplicate field {quoted(mend_surrogates(below))}"] = None
+                found[f"duplicate field {go_quote(mend_surrogates(below))}"] = None
             known.add(name)
             _collect(item, below, found)
     elif isinstance(value, list):

@@ -17,7 +17,7 @@ from podium.golang.json_values import JsonObject, encode
 from podium.kubernetes.conversion import stored_in
 from podium.kubernetes.kinds.record import Subresource
 from podium.kubernetes.releases.release import release
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.resources.table import ResourceTable, builtin_resources
 
 
@@ -70,7 +70,7 @@ class Discovery:
         self._kept: dict[str, bytes | None] = {}
         self._changes = (table.changes, registered.changes)
 
-    def serve_beside(self, *resources: Resource) -> None:
+    def serve_beside(self, *resources: ApiResource) -> None:
         """Tell of resources that are in no table, since nothing of them is stored."""
         self._beside = ResourceTable(resources)
         self._kept.clear()
@@ -125,7 +125,7 @@ class Discovery:
 
         return self._once(f"resources {group}/{version}", build)
 
-    def aggregated(self, *, core: bool, form: str) -> bytes:
+    def encode_aggregated(self, *, core: bool, form: str) -> bytes:
         """`/api` or `/apis` with everything below it; `form` is the version of the document."""
 
         def build() -> JsonObject:
@@ -179,7 +179,7 @@ class Discovery:
     def _group_versions(self) -> dict[str, list[str]]:
         return {**self._table.group_versions(), **self._beside.group_versions()}
 
-    def _of_version(self, group: str, version: str) -> list[Resource]:
+    def _of_version(self, group: str, version: str) -> list[ApiResource]:
         return self._table.of_version(group, version) or self._beside.of_version(group, version)
 
     def _once(self, name: str, build: Callable[[], JsonObject | None]) -> bytes | None:
@@ -200,7 +200,7 @@ def _group(name: str, versions: list[str]) -> JsonObject:
     return {"name": name, "versions": shown, "preferredVersion": shown[0]}
 
 
-def _entries(resource: Resource) -> list[JsonObject]:
+def _entries(resource: ApiResource) -> list[JsonObject]:
     """A resource and its subresources as flat entries."""
     entry: JsonObject = {
         "name": resource.plural,
@@ -218,14 +218,14 @@ def _entries(resource: Resource) -> list[JsonObject]:
     return [entry, *(_subentry(resource, each) for each in resource.subresources)]
 
 
-def _storage_version_hash(resource: Resource) -> str:
+def _storage_version_hash(resource: ApiResource) -> str:
     """Changes when objects are stored in another version, whatever versions there are."""
     group, version = stored_in(resource)
     digest = hashlib.sha256(f"{group}/{version}/{resource.kind}".encode()).digest()
     return base64.b64encode(digest[:_HASH_BYTES]).decode()
 
 
-def _subentry(resource: Resource, subresource: Subresource) -> JsonObject:
+def _subentry(resource: ApiResource, subresource: Subresource) -> JsonObject:
     entry: JsonObject = {
         "name": f"{resource.plural}/{subresource.name}",
         "singularName": "",
@@ -243,7 +243,7 @@ def _aggregated_group(name: str, versions: list[JsonObject]) -> JsonObject:
     return {"metadata": {"name": name} if name else {}, "versions": versions}
 
 
-def _describe_resource(resource: Resource) -> JsonObject:
+def _describe_resource(resource: ApiResource) -> JsonObject:
     entry: JsonObject = {
         "resource": resource.plural,
         "responseKind": _own_kind(resource, resource.kind),
@@ -269,7 +269,7 @@ def _describe_resource(resource: Resource) -> JsonObject:
     return entry
 
 
-def _own_kind(resource: Resource, kind: str) -> JsonObject:
+def _own_kind(resource: ApiResource, kind: str) -> JsonObject:
     # upstream: built-in kinds of a resource's own group and version leave both out.
     if resource.is_custom:
         return _kind(resource.group, resource.version, kind)

@@ -22,7 +22,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from podium.apiserver.http.messages import Request, Response, json_response
+from podium.apiserver.http.messages import HttpRequest, Response, json_response
 from podium.apiserver.http.paths import Target
 from podium.apiserver.requests import query
 from podium.apiserver.requests.registry import Registry
@@ -30,7 +30,7 @@ from podium.apiserver.selectors import selection_of
 from podium.apiserver.store.stored import Stored
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.quantity import NANO_PER_UNIT, QuantityError, nano
 
 CPU_USAGE: Final = "podium.dev/cpu-usage"
@@ -40,18 +40,18 @@ _IDLE_MEMORY_BYTES: Final = 32 << 20
 _KIBI: Final = 1024
 
 
-class Usage(NamedTuple):
+class MeasuredUsage(NamedTuple):
     cpu_nano: int
     memory_bytes: int
 
-    def written(self) -> JsonObject:
+    def to_json(self) -> JsonObject:
         """As a metrics server writes it: nano-cores and whole KiB."""
         return {"cpu": f"{self.cpu_nano}n", "memory": f"{self.memory_bytes // _KIBI}Ki"}
 
 
 class ContainerUsage(NamedTuple):
     name: str
-    usage: Usage
+    usage: MeasuredUsage
 
 
 def container_usages(pod: JsonObject) -> list[ContainerUsage]:
@@ -66,7 +66,7 @@ def container_usages(pod: JsonObject) -> list[ContainerUsage]:
     return [
         ContainerUsage(
             container.get("name", ""),
-            Usage(
+            MeasuredUsage(
                 cpu // count if cpu is not None else _requested_cpu(container),
                 memory // count // NANO_PER_UNIT
                 if memory is not None
@@ -77,12 +77,12 @@ def container_usages(pod: JsonObject) -> list[ContainerUsage]:
     ]
 
 
-def node_usage(node: JsonObject, pods: Iterable[Usage]) -> Usage:
+def node_usage(node: JsonObject, pods: Iterable[MeasuredUsage]) -> MeasuredUsage:
     """Of a node with the pods that are on it."""
     each = list(pods)
     annotations = annotations_of(node)
     cpu, memory = _read_quantity(annotations, CPU_USAGE), _read_quantity(annotations, MEMORY_USAGE)
-    return Usage(
+    return MeasuredUsage(
         sum(usage.cpu_nano for usage in each) if cpu is None else cpu,
         sum(usage.memory_bytes for usage in each) if memory is None else memory // NANO_PER_UNIT,
     )
@@ -122,10 +122,10 @@ VERSION: Final = "v1beta1"
 _API_VERSION: Final = f"{GROUP}/{VERSION}"
 _WINDOW: Final = "15s"
 _VERBS: Final = ("get", "list")
-NODE_METRICS: Final = Resource(
+NODE_METRICS: Final = ApiResource(
     GROUP, VERSION, "NodeMetrics", "nodes", "", namespaced=False, verbs=_VERBS
 )
-POD_METRICS: Final = Resource(
+POD_METRICS: Final = ApiResource(
     GROUP, VERSION, "PodMetrics", "pods", "", namespaced=True, verbs=_VERBS
 )
 
@@ -135,11 +135,11 @@ class ResourceMetrics:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._nodes = registry.table.named("nodes")
-        self._pods = registry.table.named("pods")
+        self._nodes = registry.table.get_required("nodes")
+        self._pods = registry.table.get_required("pods")
         self._known: dict[str, tuple[Stored, str, list[ContainerUsage]]] = {}
 
-    def handle(self, request: Request, target: Target) -> Response:
+    def handle(self, request: HttpRequest, target: Target) -> Response:
         """Raises StatusError."""
         resource = next((each for each in self.resources if each.plural == target.plural), None)
         if resource is None or target.version != VERSION:
@@ -157,7 +157,7 @@ class ResourceMetrics:
         listed = {"kind": resource.list_kind, "apiVersion": _API_VERSION, "metadata": {}}
         return json_response({**listed, "items": items})
 
-    def _one(self, resource: Resource, target: Target) -> JsonObject:
+    def _one(self, resource: ApiResource, target: Target) -> JsonObject:
         measured = self._pods if resource is POD_METRICS else self._nodes
         stored = self._registry.collection(measured).get(target.namespace, target.name)
         found = self._metrics(resource, [stored] if stored is not None else [])
@@ -165,7 +165,7 @@ class ResourceMetrics:
             raise status_errors.not_found(resource, target.name)
         return found[0]
 
-    def _all(self, resource: Resource, namespace: str, request: Request) -> list[JsonObject]:
+    def _all(self, resource: ApiResource, namespace: str, request: HttpRequest) -> list[JsonObject]:
         measured = self._pods if resource is POD_METRICS else self._nodes
         labels = query.text(request.parameters, "labelSelector")
         fields = query.text(request.parameters, "fieldSelector")
@@ -173,24 +173,24 @@ class ResourceMetrics:
         current = self._registry.collection(measured).current(namespace)
         return self._metrics(resource, [each for each in current if selection.matches(each)])
 
-    def _metrics(self, resource: Resource, measured: list[Stored]) -> list[JsonObject]:
+    def _metrics(self, resource: ApiResource, measured: list[Stored]) -> list[JsonObject]:
         if resource is POD_METRICS:
             shown = ((stored, self._containers(stored)) for stored in measured)
             return [self._pod_metrics(stored, each) for stored, each in shown if each]
         by_node = self._usage_by_node()
         return [self._node_metrics(stored, by_node) for stored in measured]
 
-    def _node_metrics(self, stored: Stored, by_node: dict[str, list[Usage]]) -> JsonObject:
+    def _node_metrics(self, stored: Stored, by_node: dict[str, list[MeasuredUsage]]) -> JsonObject:
         node = self._registry.read(self._nodes, stored)
         usage = node_usage(node, by_node.get(stored.name, ()))
-        return {**self._head(NODE_METRICS, node), "usage": usage.written()}
+        return {**self._head(NODE_METRICS, node), "usage": usage.to_json()}
 
     def _pod_metrics(self, stored: Stored, containers: list[ContainerUsage]) -> JsonObject:
         pod = self._registry.read(self._pods, stored)
-        shown = [{"name": each.name, "usage": each.usage.written()} for each in containers]
+        shown = [{"name": each.name, "usage": each.usage.to_json()} for each in containers]
         return {**self._head(POD_METRICS, pod), "containers": shown}
 
-    def _head(self, resource: Resource, measured: JsonObject) -> JsonObject:
+    def _head(self, resource: ApiResource, measured: JsonObject) -> JsonObject:
         now, metadata = self._registry.now(), measured["metadata"]
         about = {key: metadata[key] for key in ("name", "namespace", "labels") if metadata.get(key)}
         return {
@@ -201,8 +201,8 @@ class ResourceMetrics:
             "window": _WINDOW,
         }
 
-    def _usage_by_node(self) -> dict[str, list[Usage]]:
-        found: dict[str, list[Usage]] = defaultdict(list)
+    def _usage_by_node(self) -> dict[str, list[MeasuredUsage]]:
+        found: dict[str, list[MeasuredUsage]] = defaultdict(list)
         there = self._registry.collection(self._pods).current("")
         for stored in there:
             for each in self._containers(stored):

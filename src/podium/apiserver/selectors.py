@@ -16,7 +16,7 @@ from podium.apiserver.store.stored import Stored
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
 from podium.kubernetes.kinds.record import ReadField, read_texts
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.labels import EVERYTHING, Selector, SelectorError
 from podium.kubernetes.rules.selector_text import (
     FieldSelectorError,
@@ -34,14 +34,14 @@ _ONLY_METADATA: Final = (
 )
 
 
-def fields_of(resource: Resource) -> Mapping[str, ReadField]:
+def fields_of(resource: ApiResource) -> Mapping[str, ReadField]:
     """The readers of a resource's selectable fields beyond name and namespace."""
     if resource.is_custom:
         return read_texts(*resource.selectable_fields)
     return resource.record.selectable_fields
 
 
-def reader_of(resource: Resource) -> FieldReader:
+def reader_of(resource: ApiResource) -> FieldReader:
     """Reads all selectable fields of an object at once."""
     readers = tuple(fields_of(resource).values())
     if not readers:
@@ -58,7 +58,7 @@ class FieldFilter:
 
     __slots__ = ("_name", "_namespace", "_terms", "name")
 
-    def __init__(self, resource: Resource, terms: tuple[FieldTerm, ...]) -> None:
+    def __init__(self, resource: ApiResource, terms: tuple[FieldTerm, ...]) -> None:
         aliases = resource.record.field_aliases
         places = {field: place for place, field in enumerate(fields_of(resource))}
         self._terms: list[tuple[int, bool, str]] = []
@@ -88,12 +88,12 @@ class FieldFilter:
         return all((fields[place] == value) is equal for place, equal, value in self._terms)
 
 
-def _refusal(resource: Resource, field: str) -> str:
+def _refusal(resource: ApiResource, field: str) -> str:
     usual = _NOT_SUPPORTED if resource.selectable_fields else _ONLY_METADATA
     return (resource.record.selector_refusal or usual).format(field=field)
 
 
-class Selection:
+class SelectionPredicate:
     """Says of a version of an object whether it was requested."""
 
     __slots__ = ("_fields", "_labels", "name", "selects_all")
@@ -111,16 +111,16 @@ class Selection:
         return self._fields is None or self._fields.matches(version)
 
 
-ALL = Selection(EVERYTHING, None)
+ALL = SelectionPredicate(EVERYTHING, None)
 
 
-def selection_of(resource: Resource, labels: str, fields: str) -> Selection:
+def selection_of(resource: ApiResource, labels: str, fields: str) -> SelectionPredicate:
     """The selection that a query writes; a malformed one is refused as upstream does."""
     if not labels and not fields:
         return ALL
     try:
         terms = parse_field_selector(fields)
         filter_ = FieldFilter(resource, terms) if terms else None
-        return Selection(parse_label_selector(labels), filter_)
+        return SelectionPredicate(parse_label_selector(labels), filter_)
     except (SelectorError, FieldSelectorError) as problem:
         raise status_errors.bad_request(str(problem)) from problem

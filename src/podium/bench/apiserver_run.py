@@ -65,7 +65,7 @@ class ApiFigures(Document, kw_only=True, frozen=True, rename=None, omit_defaults
     """The machine's one-minute load at the end."""
 
 
-class Plan(msgspec.Struct, kw_only=True, frozen=True):
+class LoadPlan(msgspec.Struct, kw_only=True, frozen=True):
     """How much of everything."""
 
     pods: int = 10_000
@@ -77,14 +77,14 @@ class Plan(msgspec.Struct, kw_only=True, frozen=True):
     tls: bool = False
 
 
-def measure_creations(plan: Plan, *, durable: bool) -> ApiFigures:
+def measure_creations(plan: LoadPlan, *, durable: bool) -> ApiFigures:
     """As many creations as the server can take."""
     with served_api(durable=durable, tls=plan.tls) as api:
         name = "creations, durable" if durable else "creations, in memory"
         return in_fast_loop(_create(api, name, plan.pods, plan.connections))
 
 
-def measure_objects(plan: Plan) -> ApiFigures:
+def measure_objects(plan: LoadPlan) -> ApiFigures:
     """How much memory many pods take."""
     with served_api(tls=plan.tls) as api:
         return in_fast_loop(
@@ -92,13 +92,13 @@ def measure_objects(plan: Plan) -> ApiFigures:
         )
 
 
-def measure_watchers(plan: Plan) -> ApiFigures:
+def measure_watchers(plan: LoadPlan) -> ApiFigures:
     """Events at a steady rate to many watchers; times are from a creation to its event."""
     with served_api(tls=plan.tls) as api:
         return in_fast_loop(_follow(api, plan))
 
 
-def measure_hostile(plan: Plan) -> list[ApiFigures]:
+def measure_hostile(plan: LoadPlan) -> list[ApiFigures]:
     """Requests that are as hard to serve as one can be, each with its own figures."""
 
     with served_api(tls=plan.tls) as api:
@@ -108,7 +108,7 @@ def measure_hostile(plan: Plan) -> list[ApiFigures]:
         ]
 
 
-MEASURES: Final[dict[str, Callable[[Plan], list[ApiFigures]]]] = {
+MEASURES: Final[dict[str, Callable[[LoadPlan], list[ApiFigures]]]] = {
     "create": lambda plan: [measure_creations(plan, durable=False)],
     "create-durable": lambda plan: [measure_creations(plan, durable=True)],
     "watch": lambda plan: [measure_watchers(plan)],
@@ -166,7 +166,7 @@ def _expect(status: int) -> None:
         raise LoadError(f"a creation was answered with {status}")
 
 
-async def _follow(api: ServedApi, plan: Plan) -> ApiFigures:
+async def _follow(api: ServedApi, plan: LoadPlan) -> ApiFigures:
     total = plan.events_per_s * plan.seconds
     sent_at: dict[bytes, float] = {}
     times: list[float] = []
@@ -235,7 +235,7 @@ class HostileRequest(NamedTuple):
     content_type: str = _JSON
 
 
-class Cost(NamedTuple):
+class RequestCost(NamedTuple):
     """One request: how long it took, and the processor time of the server for it."""
 
     what: str
@@ -279,7 +279,9 @@ def list_hostile_requests() -> Iterator[HostileRequest]:
         yield HostileRequest(f"query: {what}", "GET", f"{_PODS}?{fitting}")
 
 
-def measure_hostile_requests(api: ServedApi, requests: Iterator[HostileRequest]) -> list[Cost]:
+def measure_hostile_requests(
+    api: ServedApi, requests: Iterator[HostileRequest]
+) -> list[RequestCost]:
     """Prepare the server and send it the requests, each over a connection of its own."""
     config_map = {"metadata": {"name": "a"}, "data": {"a": "b"}}
     for path, prepared in (
@@ -295,7 +297,7 @@ def measure_hostile_requests(api: ServedApi, requests: Iterator[HostileRequest])
     for each in requests:
         cpu, began = api.cpu_s(), perf_counter()
         _send(api, each)  # whether it is refused is for the tests to say
-        costs.append(Cost(each.what, perf_counter() - began, api.cpu_s() - cpu))
+        costs.append(RequestCost(each.what, perf_counter() - began, api.cpu_s() - cpu))
     return costs
 
 

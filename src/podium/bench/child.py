@@ -15,7 +15,7 @@ import msgspec
 from podium.bench.engine_run import Progress, measure_case
 from podium.bench.function_times import FunctionTime, FunctionTimes, StackSamples, fold_stacks
 from podium.bench.results import Figures
-from podium.bench.templates import Plan
+from podium.bench.templates import BenchmarkPlan
 
 Look = Literal["", "functions", "stacks"]
 """Who looks on: nobody, a counter of calls, a sampler of stacks."""
@@ -25,7 +25,7 @@ class Order(msgspec.Struct, kw_only=True):
     """What to measure."""
 
     case: str
-    plan: Plan
+    plan: BenchmarkPlan
     percentage: int = 100
     seed: int = 0
     configuration: str | None = None

@@ -27,7 +27,7 @@ import msgspec
 
 from podium.bench.cases import CASES
 from podium.bench.results import Figures, percentile_ms
-from podium.bench.templates import Arrival, Churn, Plan, Scene, Turn
+from podium.bench.templates import ArrivingPod, BenchmarkPlan, Churn, Scene, Turn
 from podium.golang.errors import InputError
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.node import Node
@@ -94,7 +94,7 @@ class Driver(OfflineDriver):
         self.carry_out_requests()
         self._churn = [_Churning(churn) for churn in scene.churn]
 
-    def arrive(self, arrivals: Iterable[Arrival]) -> None:
+    def arrive(self, arrivals: Iterable[ArrivingPod]) -> None:
         """Pods that are to be bound."""
         intake = self.engine.intake
         for arrival in arrivals:
@@ -190,7 +190,7 @@ PROGRESS_EVERY = 100
 Progress = Callable[[int], None]
 
 
-class Workload(msgspec.Struct):
+class WorkloadFile(msgspec.Struct):
     """A workload as a file has it."""
 
     nodes: tuple[Node, ...]
@@ -198,9 +198,9 @@ class Workload(msgspec.Struct):
     init: tuple[Pod, ...] = ()
 
 
-def read_workload(data: bytes, source: str) -> Workload:
+def read_workload(data: bytes, source: str) -> WorkloadFile:
     try:
-        read = msgspec.json.decode(data, type=Workload)
+        read = msgspec.json.decode(data, type=WorkloadFile)
     except (msgspec.DecodeError, RecursionError) as problem:
         raise InputError(
             f"not a workload: {problem}",
@@ -209,7 +209,7 @@ def read_workload(data: bytes, source: str) -> Workload:
         ) from problem
     nodes = tuple(map(default_allocatable, read.nodes))
     pods, init = (tuple(map(_identify_pod, pods)) for pods in (read.pods, read.init))
-    return Workload(nodes=nodes, pods=pods, init=init)
+    return WorkloadFile(nodes=nodes, pods=pods, init=init)
 
 
 def _identify_pod(pod: Pod) -> Pod:
@@ -236,7 +236,7 @@ class Stopwatch:
 
 
 def measure_file(
-    workload: Workload,
+    workload: WorkloadFile,
     *,
     percentage: int = 100,
     seed: int = 0,
@@ -251,14 +251,14 @@ def measure_file(
     with seldom_collected(), Stopwatch() as watch:
         last = clock()
         for index, pod in enumerate(workload.pods):
-            driver.arrive((Arrival(pod),))
+            driver.arrive((ArrivingPod(pod),))
             driver.step()
             now = clock()
             times_s.append(now - last)
             last = now
             if progress is not None and index % PROGRESS_EVERY == 0:
                 progress(index)
-    plan = Plan(len(workload.nodes), len(workload.init), len(times_s))
+    plan = BenchmarkPlan(len(workload.nodes), len(workload.init), len(times_s))
     return _figures(driver, times_s, loading, watch, plan)
 
 
@@ -275,7 +275,7 @@ def _read_configuration(scene: Scene, text: str | None) -> Configuration | None:
 
 def measure_case(
     name: str,
-    plan: Plan,
+    plan: BenchmarkPlan,
     *,
     percentage: int = 100,
     seed: int = 0,
@@ -301,7 +301,11 @@ def measure_case(
 
 
 def _figures(
-    driver: Driver, times_s: Sequence[float], loading: Stopwatch, watch: Stopwatch, plan: Plan
+    driver: Driver,
+    times_s: Sequence[float],
+    loading: Stopwatch,
+    watch: Stopwatch,
+    plan: BenchmarkPlan,
 ) -> Figures:
     times_s = sorted(times_s)
     return Figures(

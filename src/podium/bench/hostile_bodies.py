@@ -19,7 +19,7 @@ MANY: Final = 70_000
 OPERATIONS: Final = 9_990
 
 
-class Table(Mapping[str, T]):
+class LazyTable(Mapping[str, T]):
     """Entries by name, each made when asked for: together they have over a hundred mebibytes."""
 
     def __init__(self, entries: Mapping[str, Callable[[], T]]) -> None:
@@ -55,7 +55,7 @@ def _mount_files(paths: Iterable[str]) -> dict[str, Any]:
     return pod
 
 
-PODS: Final = Table[dict[str, Any]](
+PODS: Final = LazyTable[dict[str, Any]](
     {
         "400 equal ports": lambda: make_pod(ports=[{"containerPort": 80}] * 400),
         "equal ports": lambda: make_pod(ports=[{"containerPort": 80}] * ITEMS),
@@ -92,7 +92,7 @@ POD_WITH_FINALIZERS: Final[dict[str, Any]] = {
     "metadata": {"name": "f", "finalizers": FINALIZERS},
     "spec": {"containers": [{"name": "c", "image": "i"}]},
 }
-STRATEGIC_MERGES: Final = Table[dict[str, Any]](
+STRATEGIC_MERGES: Final = LazyTable[dict[str, Any]](
     {
         "an order of objects": lambda: {
             "spec": {
@@ -128,7 +128,7 @@ STRATEGIC_MERGES: Final = Table[dict[str, Any]](
 # --- metadata -----------------------------------------------------------------------------------
 
 _LABELS: Final = {f"k{number}": "v" for number in range(MANY)}
-METADATA: Final = Table[dict[str, Any]](
+METADATA: Final = LazyTable[dict[str, Any]](
     {
         "labels": lambda: {"labels": _LABELS},
         "annotations": lambda: {"annotations": _LABELS},
@@ -144,7 +144,7 @@ METADATA: Final = Table[dict[str, Any]](
 
 # --- custom resources ---------------------------------------------------------------------------
 
-QUEUE_SPECS: Final = Table[dict[str, Any]](
+QUEUE_SPECS: Final = LazyTable[dict[str, Any]](
     {
         "keyed items": lambda: {"items": [{"key": f"k{number}"} for number in range(ITEMS)]},
         "equal items": lambda: {"items": [{"key": "k"}] * ITEMS},
@@ -262,7 +262,7 @@ COPIES_OF_COPIES: Final = [
 # --- texts of other formats ---------------------------------------------------------------------
 
 _NAMED: Final = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: y}\n"
-YAML: Final = Table[bytes](
+YAML: Final = LazyTable[bytes](
     {
         "a flow list": lambda: _NAMED + b"x: [" + b"a," * (SIZE // 2) + b"a]",
         "a block list": lambda: _NAMED + b"x:\n" + b"- a\n" * (SIZE // 4),
@@ -283,7 +283,7 @@ YAML: Final = Table[bytes](
         "a long number": lambda: _NAMED + b"x: " + b"1" * SIZE,
     }
 )
-JSON: Final = Table[bytes](
+JSON: Final = LazyTable[bytes](
     {
         "repeated fields": lambda: b'{"data":{' + b'"a":"",' * (SIZE // 7) + b'"a":""}}',
         "repeated distinct fields": lambda: (
@@ -323,7 +323,7 @@ def _envelop_pod(spec: bytes) -> bytes:
     return _envelop("Pod", _field(1, _field(1, b"p")) + _field(2, spec))
 
 
-PROTOBUF: Final = Table[bytes](
+PROTOBUF: Final = LazyTable[bytes](
     {
         "empty containers": lambda: _envelop_pod(_field(2, b"") * (SIZE // 2)),
         "empty variables": lambda: _envelop_pod(_field(2, _field(7, b"") * (SIZE // 2 - 10))),
@@ -337,7 +337,7 @@ PROTOBUF: Final = Table[bytes](
 
 # --- queries ------------------------------------------------------------------------------------
 
-QUERIES: Final = Table[str](
+QUERIES: Final = LazyTable[str](
     {
         "labels": lambda: "labelSelector=" + ",".join(f"k{n}%3Dv{n}" for n in range(MANY)),
         "values": lambda: "labelSelector=k in (" + ",".join(f"v{n}" for n in range(120_000)) + ")",

@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from podium.bench.engine_run import Driver
-from podium.bench.hostile_bodies import Table
+from podium.bench.hostile_bodies import LazyTable
 from podium.bench.hostile_pods import (
     NODE_AFFINITY,
     NODES,
@@ -30,7 +30,7 @@ from podium.bench.hostile_pods import (
     select,
     term,
 )
-from podium.bench.templates import Arrival
+from podium.bench.templates import ArrivingPod
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.typed_objects import KubeObject, decode_json
 from podium.scheduler.config.types import Configuration
@@ -163,7 +163,7 @@ def _loop(depth: int, number: int) -> str:
     return body
 
 
-VOLUMES_AND_DEVICES: Final = Table[HostilePod](
+VOLUMES_AND_DEVICES: Final = LazyTable[HostilePod](
     {
         "volumes of missing claims": lambda: _mount(_claim_volume),
         "volumes of unbound claims": lambda: _mount(
@@ -316,7 +316,7 @@ def _fill_node(number: int, parts: Object) -> Object:
     return node
 
 
-FULL_NODES: Final = Table[HostilePod](
+FULL_NODES: Final = LazyTable[HostilePod](
     {
         "taints": lambda: _full_nodes(
             lambda node: {
@@ -402,7 +402,7 @@ class HostileScene:
         """Pods of another tenant; how many of them got a node."""
         before = self.driver.bound
         pods = [self._make_other() for _ in range(number)]
-        self.driver.arrive(Arrival(pod) for pod in pods)
+        self.driver.arrive(ArrivingPod(pod) for pod in pods)
         for _ in pods:
             self.driver.step()
         placed = self.driver.bound - before
@@ -455,7 +455,7 @@ class Visit:
         pod = decode_json(self._written)
         assert isinstance(pod, Pod)
         self._key = f"{pod.metadata.namespace}/{pod.metadata.name}"
-        self._scene.driver.arrive((Arrival(pod),))
+        self._scene.driver.arrive((ArrivingPod(pod),))
 
     def attempt(self) -> None:
         """It is tried once, unless it is held back."""

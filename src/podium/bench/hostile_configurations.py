@@ -8,7 +8,7 @@ Tests bound the work; `podium.bench.hostile_pods` says what the size is.
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from podium.bench.hostile_bodies import Table
+from podium.bench.hostile_bodies import LazyTable
 from podium.bench.hostile_pods import RANK, Object, expression, fill_room, term
 
 MAX_VALUES: Final = 20_000
@@ -76,7 +76,7 @@ def _policy(**fields: Any) -> Object:
     return {"apiVersion": "v1", "kind": "Policy", **fields}
 
 
-CONFIGURATIONS: Final = Table[Object](
+CONFIGURATIONS: Final = LazyTable[Object](
     {
         "profiles": lambda: _configuration(
             profiles=fill(lambda number: {"schedulerName": f"s{number}"})

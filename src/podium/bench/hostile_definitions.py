@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.bench.hostile_bodies import Table
+from podium.bench.hostile_bodies import LazyTable
 from podium.bench.hostile_pods import MAX_OBJECT_BYTES, Object, fill_room
 
 _MAX_VALUES: Final = 73_500
@@ -136,7 +136,7 @@ _RULE: Final = {
     "resources": ["configmaps"],
 }
 
-DEFINITIONS: Final = Table[Object](
+DEFINITIONS: Final = LazyTable[Object](
     {
         "a definition of many fields": lambda: make_definition(
             {"properties": fill_map(lambda n: (f"f{n}", {"type": "string", "default": "x"}))}

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from podium.bench.hostile_bodies import Table
+from podium.bench.hostile_bodies import LazyTable
 
 MAX_OBJECT_BYTES: Final = 3 << 19
 """1.5 MiB: what etcd takes of a request, and so the largest object of a cluster."""
@@ -103,7 +103,7 @@ def _prefer_nodes(make: Callable[[int], Object]) -> HostilePod:
     return make_hostile_pod(affinity={"nodeAffinity": affinity})
 
 
-NODE_AFFINITY: Final = Table[HostilePod](
+NODE_AFFINITY: Final = LazyTable[HostilePod](
     {
         "Gt terms": lambda: _require_nodes(
             fill(lambda n: term(expression(RANK, "Gt", str(10_000 + n))))
@@ -181,7 +181,7 @@ def _preferred_affinity(kind: str, make: Callable[[int], Object]) -> HostilePod:
 
 _MANY_LABELS: Final = {f"k{number}": "v" for number in range(20_000)}
 
-POD_AFFINITY: Final = Table[HostilePod](
+POD_AFFINITY: Final = LazyTable[HostilePod](
     {
         "hard spread constraints over many keys": lambda: _spread(
             "DoNotSchedule",
@@ -300,7 +300,7 @@ def _request(**amounts: str) -> Object:
     return {"resources": {"requests": amounts}}
 
 
-NODES: Final = Table[HostilePod](
+NODES: Final = LazyTable[HostilePod](
     {
         "tolerations": lambda: _tolerate(
             lambda n: {"key": "pool", "operator": "Equal", "value": f"v{n}"}

@@ -90,7 +90,7 @@ class Connection(_Wire):
                 answer.set_exception(problem or LoadError("the server hung up"))
 
 
-class Watch(_Wire):
+class WatchLoad(_Wire):
     """Follows a watch: how many events came, when, and what they said if somebody wants to know."""
 
     def __init__(self, sent: bytes, on_event: Callable[[bytes, float], None] | None = None) -> None:
@@ -159,11 +159,11 @@ async def connect(api: ServedApi) -> Connection:
 
 async def watch(
     api: ServedApi, path: str, on_event: Callable[[bytes, float], None] | None = None
-) -> Watch:
+) -> WatchLoad:
     """A watch that the server has begun to answer."""
     sent = request(api, "GET", path)
     _, made = await asyncio.get_running_loop().create_connection(
-        lambda: Watch(sent, on_event), api.host, api.port, ssl=api.tls
+        lambda: WatchLoad(sent, on_event), api.host, api.port, ssl=api.tls
     )
     await made.is_open.wait()
     return made

@@ -32,7 +32,7 @@ from podium.bench.scheduler_process import (
     scheduler_process,
     served_api,
 )
-from podium.bench.templates import Plan, Scene, make_pod
+from podium.bench.templates import BenchmarkPlan, Scene, make_pod
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import Namespace
@@ -107,7 +107,7 @@ class LiveOrder(msgspec.Struct, kw_only=True, frozen=True):
     """What to measure; `command` is the scheduler's, with placeholders for files."""
 
     workload: str
-    plan: Plan
+    plan: BenchmarkPlan
     command: tuple[str, ...] = OWN_COMMAND
     connections: int = 16
     tls: bool = False
@@ -142,7 +142,7 @@ class _Bindings:
     def sent(self, key: str, now: float) -> None:
         self._sent[key] = now
 
-    def seen(self, line: bytes, now: float) -> None:
+    def note_event(self, line: bytes, now: float) -> None:
         """An event of the watch for pods that have a node."""
         metadata = _EVENTS.decode(line).object.metadata
         sent = self._sent.pop(f"{metadata.namespace}/{metadata.name}", None)
@@ -173,7 +173,7 @@ class _Bindings:
         return True
 
 
-def live_plan(workload: str, nodes: int, init: int | None, pods: int | None) -> Plan:
+def live_plan(workload: str, nodes: int, init: int | None, pods: int | None) -> BenchmarkPlan:
     """How much of everything there is in a workload by its short name."""
     return CASES[full_name(workload)].plan(nodes, init=init, pods=pods)
 
@@ -210,7 +210,7 @@ async def _measure(
 @asynccontextmanager
 async def _follow_bindings(api: ServedApi, bindings: _Bindings) -> AsyncIterator[None]:
     """Watch pods that have a node."""
-    following = await watch(api, _BOUND_PODS, bindings.seen)
+    following = await watch(api, _BOUND_PODS, bindings.note_event)
     try:
         yield
     finally:
@@ -260,7 +260,7 @@ async def _create_all(wires: Sequence[Connection], requests: Iterable[bytes]) ->
 
 
 def _figures(
-    plan: Plan, bindings: _Bindings, began: float, cpu: float, peak_rss_mb: float
+    plan: BenchmarkPlan, bindings: _Bindings, began: float, cpu: float, peak_rss_mb: float
 ) -> Figures:
     times = sorted(bindings.times)
     bound = len(times)

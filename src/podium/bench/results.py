@@ -181,7 +181,7 @@ OTHER_SIZE: Final = "other size"
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ResultComparison:
     name: str
     before: Recorded
     now: Recorded
@@ -207,11 +207,11 @@ class Comparison:
         return SAME
 
 
-def compare(before: Sequence[Recorded], now: Sequence[Recorded]) -> list[Comparison]:
+def compare(before: Sequence[Recorded], now: Sequence[Recorded]) -> list[ResultComparison]:
     """Workloads that both runs have, in the order of the later one."""
     earlier = by_name(before)
     return [
-        Comparison(result.name, earlier[result.name], result)
+        ResultComparison(result.name, earlier[result.name], result)
         for result in now
         if result.name in earlier
     ]
@@ -234,7 +234,7 @@ class RatioToBefore(DocumentPart, frozen=True, rename=None):
     """Whether the runs differ by more than their noise."""
 
     @classmethod
-    def of(cls, compared: Comparison) -> "RatioToBefore":
+    def of(cls, compared: ResultComparison) -> "RatioToBefore":
         ratio, cpu_ratio = round(compared.ratio, 3), round(compared.cpu_ratio, 3)
         return cls(compared.before.pods_per_s, ratio, cpu_ratio, compared.verdict)
 
@@ -254,7 +254,7 @@ class EngineBenchmark(BenchmarkFigures, Document, frozen=True, kw_only=True, ren
     def of(
         cls,
         result: Result,
-        compared: Comparison | None = None,
+        compared: ResultComparison | None = None,
         functions: tuple[FunctionTime, ...] | None = None,
     ) -> "EngineBenchmark":
         return cls(

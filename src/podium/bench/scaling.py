@@ -15,7 +15,7 @@ import numpy as np
 from podium.bench.cases import CASES
 from podium.bench.child import Order
 from podium.bench.results import Figures, Result
-from podium.bench.templates import Plan
+from podium.bench.templates import BenchmarkPlan
 from podium.golang.errors import InputError
 
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
@@ -41,7 +41,7 @@ class Axis:
     def name(self) -> str:
         return "clusters" if self.pods_per_node else self.quantity
 
-    def plan(self, case: str, value: int) -> Plan:
+    def plan(self, case: str, value: int) -> BenchmarkPlan:
         nodes = value if self.quantity == "nodes" else NODES
         plan = replace(CASES[case].plan(nodes), pods=min(PODS, CASES[case].plan(nodes).pods))
         if self.pods_per_node:
@@ -129,7 +129,7 @@ def measure_axis(axis: Axis, measure: Measure, repeat: int) -> list[Point]:
     return points
 
 
-def markdown(axes: Sequence[tuple[Axis, Sequence[Point]]], repeat: int) -> str:
+def format_markdown(axes: Sequence[tuple[Axis, Sequence[Point]]], repeat: int) -> str:
     """Tables of all axes, with the circumstances in front."""
     runs = [run for _, points in axes for p in points for r in p.results.values() for run in r.runs]
     return "\n".join((*_circumstances(runs, repeat), *_tables(axes)))

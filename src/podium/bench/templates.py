@@ -122,7 +122,7 @@ def make_service(name: str, namespace: str, app: str) -> Service:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BenchmarkPlan:
     """How much of everything; a case reads what it knows of."""
 
     nodes: int
@@ -134,7 +134,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class ArrivingPod:
     """A pending pod, after the objects that controllers make for it."""
 
     pod: Pod
@@ -161,7 +161,7 @@ class Churn:
 @dataclass(slots=True)
 class Scene:
     nodes: Iterable[Node]
-    measured: Iterable[Arrival]
+    measured: Iterable[ArrivingPod]
     init: Iterable[Pod] = ()
     """Pods that are there before: on nodes, or held back by a gate."""
     objects: Iterable[KubeStruct] = ()
@@ -172,5 +172,5 @@ class Scene:
     """What sources of plugins have answered, by their names."""
 
 
-def arrivals(pods: Iterable[Pod]) -> Iterable[Arrival]:
-    return (Arrival(pod) for pod in pods)
+def arrivals(pods: Iterable[Pod]) -> Iterable[ArrivingPod]:
+    return (ArrivingPod(pod) for pod in pods)

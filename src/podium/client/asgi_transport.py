@@ -62,7 +62,7 @@ class AsgiTransport:
         running = asyncio.ensure_future(
             self._application(self._scope(request), call.receive, call.send)
         )
-        running.add_done_callback(call.finished)
+        running.add_done_callback(call.finish)
         try:
             yield await call.begun(timeout_s)
         finally:
@@ -166,7 +166,7 @@ class _StreamedCall(_Call):
         if not message.get("more_body"):
             self._pieces.put_nowait(None)
 
-    def finished(self, running: "asyncio.Future[None]") -> None:
+    def finish(self, running: "asyncio.Future[None]") -> None:
         """The application has returned, properly or not."""
         problem = None if running.cancelled() else running.exception()
         ending = _name_failure(self._request, problem) if problem else None

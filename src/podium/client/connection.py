@@ -126,7 +126,7 @@ def find_context(
             "there is no kubeconfig",
             remedy=f"name one with --kubeconfig or in $KUBECONFIG, or put it into {_USUAL}",
         )
-    return _chosen(_merge_files(files), context, ", ".join(map(str, files)))
+    return _choose_context(_merge_files(files), context, ", ".join(map(str, files)))
 
 
 def _files(kubeconfig: str, environment: Mapping[str, str]) -> list[Path]:
@@ -178,7 +178,7 @@ def _another_kind(kind: str, source: str) -> InputError:
     return InputError(f"is {problem}, no kubeconfig", source=source, remedy=remedy)
 
 
-def _chosen(merged: _Merged, wanted: str, source: str) -> FoundContext:
+def _choose_context(merged: _Merged, wanted: str, source: str) -> FoundContext:
     name = wanted or merged.current
     if not name:
         known = ", ".join(sorted(merged.contexts))

@@ -130,7 +130,7 @@ class Credentials(Protocol):
     async def current(self) -> Credential:
         """Raises InputError when there is none to be had."""
 
-    def refused(self) -> bool:
+    def handle_unauthorized(self) -> bool:
         """The server did not take the current one; whether the next one may be another."""
 
 
@@ -143,7 +143,7 @@ class FixedCredentials:
     async def current(self) -> Credential:
         return self.credential
 
-    def refused(self) -> bool:
+    def handle_unauthorized(self) -> bool:
         return False
 
 
@@ -166,7 +166,7 @@ class TokenFile:
             self._read_at = self._now()
         return self._credential
 
-    def refused(self) -> bool:
+    def handle_unauthorized(self) -> bool:
         before, self._credential = self._credential, None
         return before is not None
 
@@ -269,7 +269,7 @@ class ExecCredentials:
                 self._expires_at = None if expires is None else expires.timestamp()
             return self._credential
 
-    def refused(self) -> bool:
+    def handle_unauthorized(self) -> bool:
         before, self._credential = self._credential, None
         return before is not None
 

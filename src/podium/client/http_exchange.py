@@ -204,16 +204,16 @@ class DirectRequests:
     async def send(self, request: Request, credential: Credential) -> Reply:
         """Raises Unreachable, OSError if no connection can be had, and ValueError for what cannot
         be written into a head."""
-        sent = self._written(request, credential)
+        sent = self._encode_request(request, credential)
         async with self._places:
             exchange = self._kept() or await self._opened()
             try:
-                return await self._asked(exchange, sent)
+                return await self._ask_and_keep(exchange, sent)
             except AnswerLost as problem:
                 kept = exchange.asked > 1
                 if not kept or problem.begun or request.method not in _REPEATABLE:
                     raise
-            return await self._asked(await self._opened(), sent)
+            return await self._ask_and_keep(await self._opened(), sent)
 
     def close(self) -> None:
         """Close what is idle now, and what is under way once its answer is there."""
@@ -222,7 +222,7 @@ class DirectRequests:
         for exchange, _ in idle:
             exchange.close()
 
-    async def _asked(self, exchange: HttpExchange, sent: bytes) -> Reply:
+    async def _ask_and_keep(self, exchange: HttpExchange, sent: bytes) -> Reply:
         try:
             reply = await exchange.ask(sent)
         except BaseException:
@@ -247,7 +247,7 @@ class DirectRequests:
 
     # --- heads --------------------------------------------------------------------------------
 
-    def _written(self, request: Request, credential: Credential) -> bytes:
+    def _encode_request(self, request: Request, credential: Credential) -> bytes:
         target = f"{self._prefix}{request.target}"
         content_type = request.content_type
         _check_line(target, content_type)

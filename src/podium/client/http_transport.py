@@ -124,7 +124,9 @@ class HttpTransport:
             except (OSError, ValueError) as problem:
                 raise _unreachable(self._cluster.server, problem) from None
             if not (
-                reply.status == _UNAUTHORIZED and may_try_again and self._credentials.refused()
+                reply.status == _UNAUTHORIZED
+                and may_try_again
+                and self._credentials.handle_unauthorized()
             ):
                 break
         return reply
@@ -136,13 +138,13 @@ class HttpTransport:
         tls = tls_context(self._cluster, self._certificate) if is_secure else None
         name = (self._cluster.tls_server_name or host.rstrip(".")) if is_secure else None
 
-        async def opened() -> HttpExchange:
+        async def open_new() -> HttpExchange:
             return await open_exchange(
                 host, port, tls=tls, server_name=name, make=self._sockets.made, within_s=_CONNECT_S
             )
 
         return DirectRequests(
-            opened,
+            open_new,
             host=parts.netloc,
             prefix=parts.path,
             headers=(("Accept", JSON), *self._given),
@@ -165,7 +167,7 @@ class HttpTransport:
                 raise _unreachable(self._cluster.server, problem) from None
             try:
                 refused = opened.status == _UNAUTHORIZED
-                if refused and may_try_again and self._credentials.refused():
+                if refused and may_try_again and self._credentials.handle_unauthorized():
                     continue
                 yield opened
                 return

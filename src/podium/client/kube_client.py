@@ -215,7 +215,7 @@ class KubeClient:
             resource.path(selection.namespace),
             (("watch", "true"), *selection.query, *query),
         )
-        return self._opened(request)
+        return self._open_stream(request)
 
     async def request(
         self,
@@ -238,7 +238,7 @@ class KubeClient:
         raise error_of(reply)
 
     @asynccontextmanager
-    async def _opened(self, request: Request) -> AsyncIterator[Stream]:
+    async def _open_stream(self, request: Request) -> AsyncIterator[Stream]:
         async with self.transport.stream(request, timeout_s=self._timeout_s) as stream:
             if stream.status >= 400:
                 body = b"".join([piece async for piece in stream.pieces])

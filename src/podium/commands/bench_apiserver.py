@@ -11,7 +11,7 @@ from podium.commands.exit_codes import NO, OK
 from podium.golang.errors import InputError
 
 if TYPE_CHECKING:
-    from podium.bench.apiserver_run import ApiFigures, Plan
+    from podium.bench.apiserver_run import ApiFigures, LoadPlan
 
 
 MeasureName = Literal["create", "create-durable", "watch", "objects", "hostile"]
@@ -54,13 +54,13 @@ def apiserver(
 
     The exit code is 1 if a watcher lost an event.
     """
-    from podium.bench.apiserver_run import MEASURES, ApiFigures, Plan
+    from podium.bench.apiserver_run import MEASURES, ApiFigures, LoadPlan
     from podium.commands.documents import print_struct
     from podium.net.files.versioned_documents import DocumentList
 
     if min(pods, connections, watchers, events_per_s, seconds, objects, repeat) < 1:
         raise InputError("all numbers must be at least 1")
-    plan = Plan(
+    plan = LoadPlan(
         pods=pods,
         connections=connections,
         watchers=watchers,
@@ -87,7 +87,7 @@ _HEADINGS = (
 )
 
 
-def _show(runs: list[list[ApiFigures]], plan: Plan) -> None:
+def _show(runs: list[list[ApiFigures]], plan: LoadPlan) -> None:
     from rich import box
     from rich.table import Table
 
@@ -97,7 +97,7 @@ def _show(runs: list[list[ApiFigures]], plan: Plan) -> None:
     screen = Screen()
     over = "TLS" if plan.tls else "plain HTTP"
     several = max(map(len, runs))
-    screen.heading(
+    screen.print_heading(
         "podium apiserver", f"over {over}, {plan.connections} connections, best of {several}"
     )
     table = Table(

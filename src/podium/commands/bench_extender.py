@@ -54,7 +54,7 @@ def _show(runs: list[ExtenderFigures]) -> None:
     sent = "node objects" if best.whole_nodes else "names"
     loads = [run.load for run in runs]
     screen = Screen()
-    screen.heading(
+    screen.print_heading(
         "An extender's cost per pod",
         f"filter and prioritize, {sent} of {best.nodes:,} nodes, the best of {len(runs)} runs",
     )

@@ -179,7 +179,7 @@ def _show(results: list[LiveResult], comparisons: list[LiveComparison], *, tls: 
     best = results[0].best
     several = len(results[0].runs)
     over = "TLS" if tls else "plain HTTP"
-    screen.heading(
+    screen.print_heading(
         "Pods bound per second",
         f"{best.nodes:,} nodes, {best.pods:,} pods, over {over}, "
         + ("1 run" if several == 1 else f"the best of {several} runs"),

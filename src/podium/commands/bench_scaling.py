@@ -42,7 +42,7 @@ def scaling(
         podium bench scaling --write docs/scaling.md
     """
     from podium.bench.child import MeasuringError, measure_apart
-    from podium.bench.scaling import AXES, markdown, measure_axis, orders_of, with_block
+    from podium.bench.scaling import AXES, format_markdown, measure_axis, orders_of, with_block
     from podium.commands.bench_progress import runs_progress
 
     if repeat < 1:
@@ -61,7 +61,7 @@ def scaling(
             return report.figures
 
         found = [(entry, measure_axis(entry, measure, repeat)) for entry in chosen]
-    block = markdown(found, repeat)
+    block = format_markdown(found, repeat)
     if write is not None:
         write_output(write, with_block(text, block, str(write)))
     else:

@@ -62,7 +62,7 @@ def _show(runs: dict[str, list[StartFigures]], loads: list[float], repeat: int) 
     from podium.commands.tables import Screen, count
 
     screen = Screen()
-    screen.heading("Starting podium", f"{count(repeat, 'run')} of each command, in turns")
+    screen.print_heading("Starting podium", f"{count(repeat, 'run')} of each command, in turns")
     table = Table(
         box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim", padding=(0, 1)
     )

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from podium.bench.cases import ALIASES, CASES
 from podium.bench.function_times import FunctionTime
-from podium.bench.results import FASTER, SLOWER, Comparison, Result
+from podium.bench.results import FASTER, SLOWER, Result, ResultComparison
 from podium.commands.console import stack_lines
 from podium.commands.tables import Screen
 
@@ -29,7 +29,7 @@ class BenchView:
         runs = max(len(result.runs) for result in results)
         several = "1 run" if runs == 1 else f"the best of {runs} runs"
         nodes = " and ".join(f"{size:,}" for size in sizes)
-        self._screen.heading("Pods per second", f"{nodes} nodes, {scored}, {several}")
+        self._screen.print_heading("Pods per second", f"{nodes} nodes, {scored}, {several}")
         table = _table(
             "workload", "pods", "pods/s", "slow-\nest", "spread", "by CPU\ntime", "p50\nms",
             "p99\nms", "RSS\nMB",
@@ -63,9 +63,9 @@ class BenchView:
                 text = f"{result.workload}: {best.failed:,} of {best.pods:,} pods were not bound"
                 self._screen.print(text, style="yellow")
 
-    def compare(self, comparisons: Sequence[Comparison]) -> None:
+    def compare(self, comparisons: Sequence[ResultComparison]) -> None:
         """Ratios to an earlier run."""
-        self._screen.heading("Compared", "pods per second, now for each one before")
+        self._screen.print_heading("Compared", "pods per second, now for each one before")
         table = _table("workload", "before", "now", "ratio", "by CPU\ntime", "verdict")
         for compared in comparisons:
             table.add_row(
@@ -84,7 +84,9 @@ class BenchView:
 
     def functions(self, name: str, functions: Sequence[FunctionTime]) -> None:
         """Functions by their own time. Counting calls slows the run, small functions most."""
-        self._screen.heading(f"Functions of {name}", "by own time, in a run that counts calls")
+        self._screen.print_heading(
+            f"Functions of {name}", "by own time, in a run that counts calls"
+        )
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
         for heading in ("share", "own s", "total s", "calls"):
             table.add_column(heading, justify="right", no_wrap=True)
@@ -100,7 +102,7 @@ class BenchView:
         self._screen.print(table)
 
     def list_cases(self, nodes: int) -> None:
-        self._screen.heading("Workloads", f"with {nodes:,} nodes")
+        self._screen.print_heading("Workloads", f"with {nodes:,} nodes")
         known = {full: alias for alias, full in ALIASES.items()}
         table = _table("workload", "before", "measured", "also called")
         table.columns[0].min_width = table.columns[0].max_width = None

@@ -15,7 +15,7 @@ from podium.golang.errors import InputError
 if TYPE_CHECKING:
     from podium.commands.preparation import PreparedSimulation
     from podium.kubernetes.kinds.pod import Pod
-    from podium.offline.what_if.pod_templates import PodTemplate
+    from podium.offline.what_if.pod_templates import TemplatePod
 
 
 @answers("capacity")
@@ -112,7 +112,7 @@ def capacity(
         else []
     )
     scenario = dataclasses.replace(prepared.scenario, pending=tuple(pending))
-    with prepared.running(scenario=scenario) as (report, engine, ask):
+    with prepared.open_run(scenario=scenario) as (report, engine, ask):
         has_crashed = tell_crashes_of(report)
         question = CapacityQuestion(engine, scenario.objects, ask, limit)
         alone = [question.alone(template) for template in templates]
@@ -135,7 +135,7 @@ def capacity(
 
 def _templates(
     prepared: PreparedSimulation, references: list[str]
-) -> tuple[list[PodTemplate], list[Pod], list[str]]:
+) -> tuple[list[TemplatePod], list[Pod], list[str]]:
     from podium.offline.simulate.pod_references import find_pod
     from podium.offline.what_if.pod_templates import split_templates, templates_of
 

@@ -36,7 +36,9 @@ class CapacityView(ReviewedAnswer):
         answer = self.answer
         # Both lists have the same pods, or the second has none.
         together = [room.fits for room in answer.together]
-        screen.heading("How many more fit", "copies of each pod, scheduled until one finds no node")
+        screen.print_heading(
+            "How many more fit", "copies of each pod, scheduled until one finds no node"
+        )
         turns = ("TOGETHER",) if together else ()
         table = screen.table(
             "POD", "ALONE", *turns, "WHAT STOPS THE NEXT ONE", right=("ALONE", "TOGETHER")
@@ -97,7 +99,7 @@ def _show_nodes(room: PodRoom, screen: Screen, *, wide: bool, show_all: bool) ->
     if not show_all and not wide and len(nodes) > MAX_NODES:
         _show_groups(room, screen)
         return
-    screen.heading(f"Nodes for {room.title}", "copies alone, and why no more")
+    screen.print_heading(f"Nodes for {room.title}", "copies alone, and why no more")
     table = screen.table("NODE", "FITS", "WHY NO MORE", right=("FITS",), whole=("NODE",))
     for each in nodes:
         table.add_row(each.name, f"{each.fits:,}", _reasons(each, screen))
@@ -110,7 +112,7 @@ def _show_groups(room: PodRoom, screen: Screen) -> None:
     for each in room.nodes:
         groups.setdefault(each.reasons, []).append(each)
     remark = f"{count(len(room.nodes), 'node')}, grouped by why they take no more; --all lists each"
-    screen.heading(f"Nodes for {room.title}", remark)
+    screen.print_heading(f"Nodes for {room.title}", remark)
     table = screen.table(
         "WHY NO MORE", "NODES", "FITS", "PER NODE", "FOR EXAMPLE", right=("NODES", "FITS")
     )

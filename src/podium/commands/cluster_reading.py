@@ -43,10 +43,10 @@ def read_cluster(
         listings = [*listings_for(gates, watched, with_files=with_files), *more]
         read: list[Snapshot] = []
 
-        async def reading() -> None:
+        async def fetch() -> None:
             read.append(await fetch_snapshot(settings, listings, on_progress))
 
-        run(reading())
+        run(fetch())
         (snapshot,) = read
     cluster = LiveCluster.of(server, snapshot, watched)
     if cluster.missing:
@@ -74,10 +74,10 @@ def read_controller(
     with refusals_told(settings.cluster):
         read: list[Snapshot] = []
 
-        async def reading() -> None:
+        async def fetch() -> None:
             read.append(await fetch_snapshot(settings, [listing]))
 
-        run(reading())
+        run(fetch())
     found = read[0].objects.get(resource, [])
     return [each for each in found if isinstance(each, Workload)]
 

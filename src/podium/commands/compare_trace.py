@@ -11,7 +11,7 @@ from podium.offline.simulate import Scenario
 from podium.offline.traces.recorded_cluster import read_recorded_cluster
 from podium.offline.traces.replay_report import ReplayReport
 from podium.offline.what_if.comparison import DEFAULT
-from podium.offline.what_if.conditions import Condition
+from podium.offline.what_if.conditions import MetricCondition
 from podium.offline.what_if.measured_runs import InputReview
 from podium.offline.what_if.replay_comparison import compare_replays
 from podium.offline.what_if.run_metrics import choose_yardstick
@@ -21,7 +21,7 @@ def compare_trace(
     trace: str,
     configs: Sequence[str],
     seeds: Sequence[int],
-    conditions: Sequence[Condition],
+    conditions: Sequence[MetricCondition],
     options: SimulationOptions,
 ) -> ComparisonOfConfigurations:
     """Raises InputError."""

@@ -104,7 +104,7 @@ def show_judgements(
 def show_metrics(answer: ComparisonAnswer, remark: str, screen: Screen) -> None:
     """Each metric of each configuration, and how others differ from the first."""
     seeds = f"means over {len(answer.seeds)} seeds" if len(answer.seeds) > 1 else ""
-    screen.heading("Configurations", "; ".join(filter(None, (seeds, remark))))
+    screen.print_heading("Configurations", "; ".join(filter(None, (seeds, remark))))
     others = range(1, len(answer.names))
     tested = len(answer.seeds) > 1
     named = [f"{_letter(i)} {name}" for i, name in enumerate(answer.names)]
@@ -160,7 +160,7 @@ def _show_pods(answer: ComparisonAnswer, screen: Screen, *, show_all: bool) -> N
         remark += f" with seed {answer.seeds[0]}"
     if len(shown) < len(different):
         remark += "; --all lists each of them"
-    screen.heading("Elsewhere", remark)
+    screen.print_heading("Elsewhere", remark)
     named = [f"{_letter(i)} {name}" for i, name in enumerate(answer.names)]
     table = screen.table("POD", *named, whole=("POD",))
     for places in shown:

@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType, convert
 
 from podium.golang.document_structs import Document, DocumentPart
 from podium.scheduler.config.effective import expand_lists
-from podium.scheduler.config.errors import Finding
+from podium.scheduler.config.errors import ConfigFinding
 from podium.scheduler.config.examine import ConfigurationMistake, Examination
 from podium.scheduler.config.merge import PointLists
 
@@ -90,7 +90,7 @@ class FoundAdvice(DocumentPart, frozen=True):
     """What to write instead."""
 
     @classmethod
-    def of(cls, finding: Finding) -> FoundAdvice:
+    def of(cls, finding: ConfigFinding) -> FoundAdvice:
         return cls(finding.level.value, finding.path, finding.line, finding.text, finding.remedy)
 
 

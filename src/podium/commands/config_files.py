@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from podium.kubernetes.releases.feature_gates import FeatureGates
     from podium.scheduler.config.examine import Equipment, Examination, KnownPlugins
     from podium.scheduler.config.types import Configuration
-    from podium.scheduler.framework.registry import Registry
+    from podium.scheduler.framework.registry import PluginRegistry
 
 
 NamedFiles = Annotated[
@@ -93,7 +93,7 @@ class FileJudge:
         # Only what is wrong is told with all plugins at hand: most files name none of them.
         return self._examine(data, all_plugins(_in_tree_registry(), self.plugins))
 
-    def _examine(self, data: bytes, registry: Registry) -> Examination:
+    def _examine(self, data: bytes, registry: PluginRegistry) -> Examination:
         from podium.scheduler.config.examine import examine
 
         return examine(
@@ -141,7 +141,7 @@ class FileJudge:
             tls_clients(configuration.extenders)
 
 
-def _known(registry: Registry) -> KnownPlugins:
+def _known(registry: PluginRegistry) -> KnownPlugins:
     """What a registry can tell."""
     from podium.scheduler.config.examine import KnownPlugins
 
@@ -149,13 +149,13 @@ def _known(registry: Registry) -> KnownPlugins:
 
 
 @cache
-def _in_tree_registry() -> Registry:
+def _in_tree_registry() -> PluginRegistry:
     from podium.scheduler.plugins import in_tree_registry
 
     return in_tree_registry()
 
 
-def _check_arguments(configuration: Configuration, registry: Registry) -> None:
+def _check_arguments(configuration: Configuration, registry: PluginRegistry) -> None:
     """Refuse arguments that plugins of the user's own would refuse."""
     from podium.scheduler.config.errors import ConfigurationError, FieldProblem
     from podium.scheduler.config.plugin_args import RawArgs

@@ -25,14 +25,14 @@ def decide_stream(source: BinaryIO, target: BinaryIO) -> None:
 
     from podium.golang.yaml_writer import escape_in_json
     from podium.offline.simulate.outside_code import asker_of
-    from podium.parity.cases import Case, Step, read_cases
+    from podium.parity.cases import Case, CaseStep, read_cases
     from podium.parity.replay import decide as decide_case
 
     encoder = msgspec.json.Encoder()
     for case in read_cases(source, "standard input"):
         answers = decide_case(case, asker_of)
         steps = tuple(
-            Step(pod=step.pod, expect=answer)
+            CaseStep(pod=step.pod, expect=answer)
             for step, answer in zip(case.steps, answers, strict=True)
         )
         decided = Case(

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from typing import Final
 
 from podium.commands.console import Console, Text
-from podium.live.decision_notices import DecisionNotices, Notice, Outcome, time_of_day
+from podium.live.decision_notices import DecisionNotices, DecisionOutcome, Notice, time_of_day
 
 _SIGNS: Final = {
-    Outcome.BOUND: ("→", "green"),
-    Outcome.PENDING: ("…", "yellow"),
-    Outcome.BROKEN: ("!", "red"),
-    Outcome.EVICTED: ("x", "red"),
-    Outcome.WAITING: ("~", "yellow"),
+    DecisionOutcome.BOUND: ("→", "green"),
+    DecisionOutcome.PENDING: ("…", "yellow"),
+    DecisionOutcome.BROKEN: ("!", "red"),
+    DecisionOutcome.EVICTED: ("x", "red"),
+    DecisionOutcome.WAITING: ("~", "yellow"),
 }
 _PLAIN: Final = {"→": "->", "…": "..."}
 

@@ -108,7 +108,7 @@ class RejectedNode(ExplainedNode, frozen=True):
         return cls(name, False, PluginStatus.of(status), objections)
 
 
-class PostFilterResult(DocumentPart, frozen=True):
+class PostFilterAnswer(DocumentPart, frozen=True):
     """What PostFilter plugins came to."""
 
     status: StatusCode
@@ -120,7 +120,7 @@ class PostFilterResult(DocumentPart, frozen=True):
     """Pods to evict."""
 
     @classmethod
-    def of(cls, decision: Decision) -> PostFilterResult | None:
+    def of(cls, decision: Decision) -> PostFilterAnswer | None:
         outcome = decision.post_filter
         if outcome is None:
             return None
@@ -206,7 +206,7 @@ class ExplainedAttempt(DocumentPart, frozen=True):
     """Why it failed, what matters most first."""
     nominated_node: str | None
     """The node on which the pod waits for victims to leave."""
-    preemption: PostFilterResult | None
+    preemption: PostFilterAnswer | None
     """What PostFilter plugins came to; null if they were not asked."""
     examined_nodes: Count
     """Nodes that filters looked at."""
@@ -238,7 +238,7 @@ class ExplainedAttempt(DocumentPart, frozen=True):
             message=decision.message,
             causes=tuple(map(CauseInFull.of, explanation.causes)),
             nominated_node=decision.nominated_node or None,
-            preemption=PostFilterResult.of(decision),
+            preemption=PostFilterAnswer.of(decision),
             examined_nodes=sum(result.count for result in decision.results),
             feasible_nodes=explanation.feasible_count,
             best_nodes=tuple(decision.best),
@@ -255,7 +255,7 @@ def _list_nodes(explanation: Explanation, only_node: str | None) -> list[Explain
     """Nodes that fit, best first, then the others by reason."""
     found: list[ExplainedNode] = [
         FittingNode.of(explanation, entry)
-        for entry in explanation.ranked()
+        for entry in explanation.rank_nodes()
         if only_node in (None, entry.name)
     ]
     for group in explanation.rejections():

@@ -90,7 +90,7 @@ def _show_head(explained: ExplainedPod, screen: Screen) -> None:
         ),
     ]
     for title, text in lines:
-        screen.titled(title, text)
+        screen.print_titled(title, text)
 
 
 def _show_causes(explained: ExplainedPod, screen: Screen) -> None:
@@ -130,7 +130,7 @@ def _verdict(explained: ExplainedPod, screen: Screen) -> RichText:
 def _show_attempts(explained: ExplainedPod, screen: Screen) -> None:
     if len(explained.attempts) < 2:
         return
-    screen.heading("Attempts")
+    screen.print_heading("Attempts")
     for explanation in explained.attempts:
         decision = explanation.decision
         screen.print(f"{decision.attempt}  {_attempt(decision)}")
@@ -150,7 +150,7 @@ def _attempt(decision: Decision) -> str:
 
 
 def _show_ranking(explanation: Explanation, screen: Screen, *, wide: bool, top: int) -> None:
-    ranked = explanation.ranked(top)
+    ranked = explanation.rank_nodes(top)
     remark = f"{explanation.feasible_count:,} of {explanation.node_count:,}"
     weights = explanation.weights
     even = {} if wide or len(ranked) < 2 else _even_plugins(explanation)
@@ -158,7 +158,7 @@ def _show_ranking(explanation: Explanation, screen: Screen, *, wide: bool, top: 
     if plugins:
         shown = f"raw {screen.signs.arrow} normalised {screen.signs.arrow} weighted"
         remark += f"; {shown if wide else 'weighted'} scores by plugin"
-    screen.heading("Nodes that fit", remark)
+    screen.print_heading("Nodes that fit", remark)
     if explanation.decision.total is None:
         names = [entry.name for entry in ranked]
         alone = "; with one node there is nothing to score" if len(names) == 1 else ""
@@ -243,12 +243,14 @@ def _even_plugins(explanation: Explanation) -> dict[str, int]:
 
 def _show_lead(explanation: Explanation, screen: Screen) -> None:
     """Where the best node's lead over the next one comes from."""
-    best = explanation.ranked(1)[0]
+    best = explanation.rank_nodes(1)[0]
     second = _runner_up(explanation, best)
     if second is None or best.total is None or second.total is None:
         return
     lead = best.total - second.total
-    screen.heading("Where the lead comes from", f"{best.name} is {lead} ahead of {second.name}")
+    screen.print_heading(
+        "Where the lead comes from", f"{best.name} is {lead} ahead of {second.name}"
+    )
     table = screen.table(
         "PLUGIN",
         "WEIGHT",
@@ -276,11 +278,11 @@ def _show_lead(explanation: Explanation, screen: Screen) -> None:
 
 def _show_devices(explanation: Explanation, screen: Screen, *, top: int) -> None:
     """How many devices of drivers were in use on the best nodes, for pods that claim some."""
-    uses = [(entry.name, explanation.devices(entry.name)) for entry in explanation.ranked(top)]
+    uses = [(entry.name, explanation.devices(entry.name)) for entry in explanation.rank_nodes(top)]
     drivers = sorted({driver for _, found in uses for driver in found})
     if not drivers:
         return
-    screen.heading("Devices", "in use of those that a node has, before the pod")
+    screen.print_heading("Devices", "in use of those that a node has, before the pod")
     table = screen.table("NODE", *drivers, right=drivers, whole=("NODE",))
     for name, found in uses:
         shown = (
@@ -295,7 +297,7 @@ def _runner_up(explanation: Explanation, best: Ranked) -> Ranked | None:
     if best.total is None or total is None or not (total < best.total).any():
         return None
     at_top = int((total == best.total).sum())
-    return explanation.ranked(at_top + 1)[-1]
+    return explanation.rank_nodes(at_top + 1)[-1]
 
 
 # --- nodes that do not ------------------------------------------------------------------------
@@ -309,7 +311,7 @@ def _show_rejections(explanation: Explanation, screen: Screen) -> None:
     title = "Nodes that do not fit"
     if explanation.decision.post_filter is not None and explanation.decision.post_filter.victims:
         title = "Nodes that did not fit before the eviction"
-    screen.heading(title, f"{nodes:,} of {explanation.node_count:,}")
+    screen.print_heading(title, f"{nodes:,} of {explanation.node_count:,}")
     table = screen.table(
         "NODES",
         "PLUGIN",
@@ -339,7 +341,7 @@ def _show_groups(explanation: Explanation, screen: Screen, groups: Mapping[str, 
     refused: Counter[str] = Counter()
     for rejected in explanation.rejections():
         refused[groups.get(rejected.status.plugin, "")] += len(rejected.nodes)
-    screen.heading("Predicates", "as a Policy groups them")
+    screen.print_heading("Predicates", "as a Policy groups them")
     table = screen.table("GROUP", "FILTERS", "NODES REFUSED", right=("NODES REFUSED",))
     for group in dict.fromkeys(groups.values()):
         filters = [
@@ -355,10 +357,10 @@ def _show_verdicts(explanation: Explanation, screen: Screen, *, top: int) -> Non
     plugins = explanation.examination.plugins
     if not plugins:
         return
-    names = [entry.name for entry in explanation.ranked(top)]
+    names = [entry.name for entry in explanation.rank_nodes(top)]
     names += [name for group in explanation.rejections() for name in group.nodes]
     names = names[:top]
-    screen.heading("Filters", f"asked about {len(names)} of {explanation.node_count:,} nodes")
+    screen.print_heading("Filters", f"asked about {len(names)} of {explanation.node_count:,} nodes")
     columns = [stack_lines(_WORD_BREAK.split(plugin)) for plugin in plugins]
     table = screen.table("NODE", *columns, whole=("NODE",))
     for name in names:
@@ -379,11 +381,11 @@ def _show_verdicts(explanation: Explanation, screen: Screen, *, top: int) -> Non
 def _show_message(decision: Decision, screen: Screen) -> None:
     outcome = decision.post_filter
     if outcome is not None and outcome.victims:
-        screen.heading("Preemption")
+        screen.print_heading("Preemption")
         victims = ", ".join(victim.key for victim in outcome.victims)
         screen.print(f"evicting {victims} makes room on {outcome.nominated_node}")
     if decision.message:
-        screen.heading("Message", "as in the pod's events")
+        screen.print_heading("Message", "as in the pod's events")
         screen.print(decision.message)
 
 
@@ -391,7 +393,7 @@ def _show_consulted(decision: Decision, screen: Screen) -> None:
     """A line for each time that one was asked."""
     if not decision.consulted:
         return
-    screen.heading("Extenders", "in the order in which they were asked")
+    screen.print_heading("Extenders", "in the order in which they were asked")
     table = screen.table("EXTENDER", "VERB", "ASKED ABOUT", "ANSWER", whole=("EXTENDER", "VERB"))
     for line in decision.consulted:
         style = None if not line.problem else ("yellow" if line.ignored else "red")

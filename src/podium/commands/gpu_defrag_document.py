@@ -7,7 +7,13 @@ from typing import ClassVar
 
 from msgspec import field
 
-from podium.addons.gpu.packing.moves import Defragmentation, Move, Placement, RefusedStep, Step
+from podium.addons.gpu.packing.moves import (
+    CardPlacement,
+    Defragmentation,
+    Move,
+    MoveGroup,
+    RefusedStep,
+)
 from podium.golang.document_structs import Count, Document, DocumentPart, Notes, PodKey, Positive
 from podium.kubernetes.kinds.pod import Pod
 
@@ -21,7 +27,7 @@ class CardsOfNode(DocumentPart, frozen=True):
     """The indexes of the cards."""
 
     @classmethod
-    def of(cls, place: Placement) -> CardsOfNode:
+    def of(cls, place: CardPlacement) -> CardsOfNode:
         return cls(place.node, tuple(place.cards))
 
 
@@ -70,7 +76,7 @@ class DefragmentationStep(DocumentPart, frozen=True):
     """The pod that fits then, and where; null if the step is for a card."""
 
     @classmethod
-    def of(cls, step: Step) -> DefragmentationStep:
+    def of(cls, step: MoveGroup) -> DefragmentationStep:
         places = None
         if step.places is not None:
             pod, place = step.places

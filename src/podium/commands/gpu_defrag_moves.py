@@ -28,7 +28,7 @@ from podium.scheduler.engine.binding_cycle import Binding
 from podium.scheduler.engine.scheduler import UnknownProfileError
 from podium.scheduler.framework.asking import Asker
 from podium.scheduler.framework.caches.totals import BestRows
-from podium.scheduler.framework.registry import Registry
+from podium.scheduler.framework.registry import PluginRegistry
 
 
 class SimulatedMoves:
@@ -38,7 +38,7 @@ class SimulatedMoves:
         self,
         scenario: Scenario,
         configuration: Configuration,
-        registry: Registry,
+        registry: PluginRegistry,
         dialect: Dialect,
         now: float,
         *,

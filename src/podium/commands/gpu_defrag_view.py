@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from podium.addons.gpu.packing.moves import Defragmentation, Placement, Step
+from podium.addons.gpu.packing.moves import CardPlacement, Defragmentation, MoveGroup
 from podium.commands.answering import Answer
 from podium.commands.gpu_defrag_document import DefragmentationDocument, key_of
 from podium.commands.tables import Screen, count
@@ -28,7 +28,7 @@ class DefragmentationView(Answer):
 
     def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
         _show_plan(self.plan, screen, wide=wide)
-        screen.notes((*self.notes, *_checked(self.plan)))
+        screen.notes((*self.notes, *_describe_check(self.plan)))
 
     def carry_out(self) -> bool:
         moves = self.plan.moves
@@ -40,7 +40,7 @@ def _show_plan(plan: Defragmentation, screen: Screen, *, wide: bool) -> None:
     if not plan.steps:
         screen.print("there is nothing to move")
     else:
-        screen.heading(
+        screen.print_heading(
             "Defragmentation",
             f"{count(len(moves), 'move')}; idle cards: {plan.idle_before} before, "
             f"{plan.idle_after} after",
@@ -59,24 +59,24 @@ def _show_plan(plan: Defragmentation, screen: Screen, *, wide: bool) -> None:
                 table.add_row(str(number), key_of(pod), "", _place(place), "fits as it is")
         screen.print(table)
     if plan.unplaced:
-        screen.heading("Not helped", "pods that wait, and that no moves make fit")
+        screen.print_heading("Not helped", "pods that wait, and that no moves make fit")
         for pod in plan.unplaced:
             screen.print(key_of(pod))
     if wide and plan.kept:
-        screen.heading("Kept", "pods that are not to be moved")
+        screen.print_heading("Kept", "pods that are not to be moved")
         table = screen.table("POD", "WHY", whole=("POD",))
         for pod, why in plan.kept:
             table.add_row(key_of(pod), why)
         screen.print(table)
     if wide and plan.refused:
-        screen.heading("Given up", "steps that the scheduler would bring to nothing")
+        screen.print_heading("Given up", "steps that the scheduler would bring to nothing")
         table = screen.table("PODS", "WHY", whole=("PODS",))
         for refused in plan.refused:
             table.add_row(_pods(refused.step), refused.why)
         screen.print(table)
 
 
-def _checked(plan: Defragmentation) -> list[str]:
+def _describe_check(plan: Defragmentation) -> list[str]:
     """What the scheduler's word changed."""
     if not plan.checked:
         return []
@@ -97,16 +97,16 @@ def _checked(plan: Defragmentation) -> list[str]:
     return told
 
 
-def _pods(step: Step) -> str:
+def _pods(step: MoveGroup) -> str:
     return ", ".join(key_of(move.pod) for move in step.moves) or "none"
 
 
-def _place(place: Placement) -> str:
+def _place(place: CardPlacement) -> str:
     cards = ", ".join(map(str, place.cards))
     return f"{place.node} card{'s' if len(place.cards) > 1 else ''} {cards}"
 
 
-def _aim(step: Step) -> str:
+def _aim(step: MoveGroup) -> str:
     if step.places is not None:
         pod, place = step.places
         return f"{key_of(pod)}, on {_place(place)}"

@@ -13,11 +13,11 @@ from podium.addons.gpu.cards.overview import (
     DeviceHolder,
     DeviceView,
     DialectView,
+    GPUNodeView,
+    GPUWaitingPod,
     ModelQuotaView,
-    NodeView,
     QuotaView,
     UncountedPod,
-    WaitingPod,
 )
 from podium.addons.gpu.cards.requests import ContainerRequest
 from podium.commands.gpu_report import GPUReport
@@ -136,7 +136,7 @@ class NodeRefusal(DocumentPart, frozen=True):
     """What exactly is wrong, if more is known."""
 
     @classmethod
-    def of(cls, node: NodeView) -> NodeRefusal | None:
+    def of(cls, node: GPUNodeView) -> NodeRefusal | None:
         refusal = node.refusal
         return None if refusal is None else cls(refusal.code, refusal.phrase, node.detail)
 
@@ -168,7 +168,7 @@ class GPUNode(DocumentPart, frozen=True):
     """Its cards in order of their indexes."""
 
     @classmethod
-    def of(cls, node: NodeView, unit: int) -> GPUNode:
+    def of(cls, node: GPUNodeView, unit: int) -> GPUNode:
         return cls(
             name=node.name,
             refusal=NodeRefusal.of(node),
@@ -228,7 +228,7 @@ class PodThatWaits(DocumentPart, frozen=True):
     """What its containers ask for, init containers first."""
 
     @classmethod
-    def of(cls, pod: WaitingPod, unit: int) -> PodThatWaits:
+    def of(cls, pod: GPUWaitingPod, unit: int) -> PodThatWaits:
         containers = (*pod.request.init_containers, *pod.request.containers)
         asked = tuple(RequestedCards.of(each, unit) for each in containers if each is not None)
         return cls(f"{pod.namespace}/{pod.name}", asked)

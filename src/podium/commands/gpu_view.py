@@ -3,7 +3,13 @@
 from dataclasses import dataclass
 from typing import Final
 
-from podium.addons.gpu.cards.overview import CardOwner, CardView, DevicesView, DialectView, NodeView
+from podium.addons.gpu.cards.overview import (
+    CardOwner,
+    CardView,
+    DevicesView,
+    DialectView,
+    GPUNodeView,
+)
 from podium.addons.gpu.cards.requests import ContainerRequest
 from podium.commands.answering import Answer
 from podium.commands.console import RichText, Text
@@ -53,7 +59,7 @@ def _show_dialect(view: DialectView, screen: Screen, *, every_card: bool) -> Non
     if not view.nodes:
         return
     pieces = view.fragmentation
-    screen.heading(
+    screen.print_heading(
         f"GPUs, {view.dialect}",
         f"{count(len(view.nodes), 'node')}, {count(pieces.cards, 'card')} to be had, "
         f"{pieces.idle_cards} idle, {pieces.partial_cards} in pieces; "
@@ -78,7 +84,7 @@ def _show_dialect(view: DialectView, screen: Screen, *, every_card: bool) -> Non
     _show_cards(view, screen, every_card=every_card)
 
 
-def _block(view: CardView, node: NodeView, screen: Screen) -> tuple[str, str]:
+def _block(view: CardView, node: GPUNodeView, screen: Screen) -> tuple[str, str]:
     """One card as a character and its colour."""
     card, signs = view.card, screen.signs
     if not card.healthy or card.cordoned or node.refusal is not None:
@@ -105,12 +111,12 @@ def _share(used: int, whole: int) -> float:
     return used / whole if whole else 0.0
 
 
-def _models(node: NodeView) -> str:
+def _models(node: GPUNodeView) -> str:
     models = dict.fromkeys(view.card.model for view in node.cards if view.card.model)
     return some(list(models), 2)
 
 
-def _refusal(node: NodeView) -> str:
+def _refusal(node: GPUNodeView) -> str:
     if node.refusal is None:
         return ""
     return f"{node.refusal.phrase}: {node.detail}" if node.detail else node.refusal.phrase
@@ -184,7 +190,7 @@ def _memory(units: int, view: DialectView) -> str:
 def _show_devices(view: DevicesView, screen: Screen) -> None:
     if view.devices:
         used = sum(bool(device.holders) for device in view.devices)
-        screen.heading(
+        screen.print_heading(
             "GPUs, dynamic resource allocation",
             f"{count(len(view.devices), 'device')}, {used} allocated",
         )
@@ -211,7 +217,7 @@ def _show_devices(view: DevicesView, screen: Screen) -> None:
 def _show_quotas(report: GPUReport, screen: Screen) -> None:
     if not report.quotas and not report.model_quotas:
         return
-    screen.heading("Quotas")
+    screen.print_heading("Quotas")
     numbers = ("USED", "OF")
     table = screen.table("NAMESPACE", "QUOTA", "RESOURCE", *numbers, right=numbers)
     for quota in report.quotas:
@@ -226,7 +232,7 @@ def _show_quotas(report: GPUReport, screen: Screen) -> None:
 
 def _show_pods(view: DialectView, screen: Screen) -> None:
     if view.waiting:
-        screen.heading("Waiting", f"{count(len(view.waiting), 'pod')} asking for cards")
+        screen.print_heading("Waiting", f"{count(len(view.waiting), 'pod')} asking for cards")
         table = screen.table("POD", "ASKS FOR", whole=("POD",))
         for pod in view.waiting:
             containers = (*pod.request.init_containers, *pod.request.containers)
@@ -234,7 +240,7 @@ def _show_pods(view: DialectView, screen: Screen) -> None:
             table.add_row(f"{pod.namespace}/{pod.name}", "; ".join(asked))
         screen.print(table)
     if view.uncounted:
-        screen.heading("Not counted", "pods of whose cards not everything counts")
+        screen.print_heading("Not counted", "pods of whose cards not everything counts")
         table = screen.table("POD", "NODE", "WHY", whole=("POD",))
         for each in view.uncounted:
             node = each.node or screen.signs.nothing

@@ -34,7 +34,7 @@ def show_input_warnings(
 ) -> None:
     """`key` leaves the messages of other pods out."""
     if report.missing_kinds:
-        screen.heading("Incomplete input", "the answer below may be wrong")
+        screen.print_heading("Incomplete input", "the answer below may be wrong")
         for missing in report.missing_kinds:
             screen.print(f"{screen.signs.no} {_sentence(missing)}", style="yellow")
             screen.print(f"  affects: {missing.effect}")
@@ -63,7 +63,7 @@ def _show_differences(report: SimulationReport | InputReview, screen: Screen, ke
     remark = "the input, the configuration or the cluster may have changed since"
     if not key:
         remark = f"{len(shown)} of {count(found.compared, 'pod')} with one; {remark}"
-    screen.heading("Not what the cluster's scheduler said", remark)
+    screen.print_heading("Not what the cluster's scheduler said", remark)
     for different in shown[:_MAX_DIFFERENCES]:
         screen.print(Text(different.key, style="bold"))
         screen.print(f"  cluster: {different.recorded}")

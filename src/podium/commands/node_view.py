@@ -18,10 +18,10 @@ def show_node(explanation: Explanation, name: str, screen: Screen) -> None:
         chosen = " and is chosen" if name == explanation.decision.chosen else ""
         rank = f", rank {entry.rank} of {explanation.feasible_count:,}"
         total = "" if entry.total is None else f" with {entry.total} points"
-        screen.heading(f"Node {name}", f"fits{rank}{total}{chosen}")
+        screen.print_heading(f"Node {name}", f"fits{rank}{total}{chosen}")
     else:
         why = rejection.message if rejection else "not looked at"
-        screen.heading(f"Node {name}", f"does not fit: {why}")
+        screen.print_heading(f"Node {name}", f"does not fit: {why}")
     _show_filters(explanation, name, screen)
     _show_room(explanation, name, screen)
     if entry is not None and entry.total is not None:

@@ -22,7 +22,7 @@ from podium.commands.server_options import Context, Kubeconfig
 from podium.simulated.controller_registry import ALL
 
 if TYPE_CHECKING:
-    from podium.simulated.cluster import Progress, SimulatedClusterOptions
+    from podium.simulated.cluster import SimulatedClusterOptions, StartProgress
 
 
 def nodes(
@@ -72,16 +72,18 @@ def nodes(
     from podium.client.connection import find_settings
     from podium.commands.processes.event_loop import run
     from podium.commands.processes.run_simulated_nodes import run_simulated_nodes
-    from podium.simulated.controller_registry import chosen
+    from podium.simulated.controller_registry import choose_controllers
 
     start_logging(logging.INFO if verbose else logging.WARNING)
     speed = require_usable_speed(like.speed)
-    options = like.read(count, zones, chosen(part.strip() for part in controllers.split(",")))
+    options = like.read(
+        count, zones, choose_controllers(part.strip() for part in controllers.split(","))
+    )
     settings = find_settings(kubeconfig, context)
     with ExitStack() as bar_shown:
         bar = bar_shown.enter_context(progress_bar("starting", max(1, len(options.nodes))))
 
-        def show_progress(step: Progress) -> None:
+        def show_progress(step: StartProgress) -> None:
             (task,) = bar.task_ids
             bar.update(task, description=step.what, completed=step.done, total=step.total)
 

@@ -74,10 +74,10 @@ def optimum(
     prepared = prepare_simulation(options.files(paths), options)
     priced = prices_of(prepared.scenario.nodes, prices or ())
     question = OptimumQuestion(objective, limit_s, priced)
-    with prepared.simulating() as (report, simulation, _):
+    with prepared.open_simulation() as (report, simulation, _):
         has_crashed = tell_crashes_of(report)
         alone = cluster_without_pending(prepared.scenario, simulation)
-    with prepared.running(scenario=alone) as (_, engine, _):
+    with prepared.open_run(scenario=alone) as (_, engine, _):
         answer = find_optimum(engine, report, question)
         nodes = engine.cluster.nodes.present_count
     return OptimumView(answer, report, report.notes, has_crashed, nodes)

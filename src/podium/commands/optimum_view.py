@@ -41,7 +41,7 @@ class OptimumView(ReviewedAnswer):
     def show_answer(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
         answer = self.answer
         pods, nodes = count(answer.pods.pending, "pending pod"), count(self.nodes, "node")
-        screen.heading("Scheduler and optimum", f"{pods} on {nodes}")
+        screen.print_heading("Scheduler and optimum", f"{pods} on {nodes}")
         _show_figures(answer, screen)
         _show_different(answer, screen, show_all=show_all)
         screen.print()
@@ -84,7 +84,7 @@ def _show_figures(answer: OptimumAnswer, screen: Screen) -> None:
 def _show_different(answer: OptimumAnswer, screen: Screen, *, show_all: bool) -> None:
     if not answer.different:
         return
-    screen.heading("Placed differently", count(len(answer.different), "pod"))
+    screen.print_heading("Placed differently", count(len(answer.different), "pod"))
     table = screen.table("POD", "SCHEDULER", "OPTIMUM", whole=("POD",))
     nothing = screen.signs.nothing
     for each in answer.different if show_all else answer.different[:MAX_SHOWN]:

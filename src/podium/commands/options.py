@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from podium.kubernetes.kinds.meta import KubeObject
     from podium.kubernetes.releases.feature_gates import FeatureGates
     from podium.offline.simulate import Scenario
-    from podium.scheduler.config.errors import Finding
+    from podium.scheduler.config.errors import ConfigFinding
     from podium.scheduler.config.types import Configuration
     from podium.scheduler.framework.events import WatchedKind
     from podium.user_code.plugins import Equipped
@@ -145,7 +145,7 @@ def read_scenario(
     that plugins have `watched`; on a terminal with a word about the file at hand. What is written
     as in earlier releases is told on standard error, or refused if that is `strict`."""
     from podium.commands.console import Console, Text
-    from podium.offline.simulate import Validation, load_scenario
+    from podium.offline.simulate import FieldValidation, load_scenario
     from podium.scheduler.engine.garbage import put_aside
 
     def load(on_file: Callable[[str], None]) -> Scenario:
@@ -153,7 +153,7 @@ def read_scenario(
             return load_scenario(
                 paths,
                 gates=gates,
-                validation=Validation(validation),
+                validation=FieldValidation(validation),
                 on_file=on_file,
                 namespace=namespace,
                 stored=stored,
@@ -208,7 +208,7 @@ def warn_of_unworkable(equipped: Equipped, source: str) -> None:
     print_findings(find_unworkable(lists, registry.builds_on), source)
 
 
-def print_findings(findings: Iterable[Finding], source: str) -> None:
+def print_findings(findings: Iterable[ConfigFinding], source: str) -> None:
     print_warnings([found.warning(source) for found in findings])
 
 

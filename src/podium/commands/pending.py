@@ -66,13 +66,13 @@ def list_pending(files: Sequence[str], options: SimulationOptions, top: int) -> 
     from podium.offline.simulate.pending_pods import Asking, describe_pending
     from podium.offline.simulate.report import PodResult
     from podium.offline.simulate.scenario import admission_of
-    from podium.scheduler.explain.proposals.search import Answer as FoundAnswer
+    from podium.scheduler.explain.proposals.search import ProposalAnswer as FoundAnswer
     from podium.scheduler.explain.proposals.search import find_proposals
     from podium.scheduler.explain.trial import Trial
 
     prepared = prepare_simulation(files, options, WORKLOADS)
     scenario = prepared.scenario
-    with prepared.running() as (report, engine, ask):
+    with prepared.open_run() as (report, engine, ask):
         server = admission_of(scenario, prepared.gates)
 
         def propose(result: PodResult) -> FoundAnswer:

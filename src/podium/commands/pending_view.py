@@ -59,7 +59,7 @@ class PendingView(ReviewedAnswer):
             causes = list(members)
             pods = sum(cause.count for cause in causes)
             remark = count(pods, "pod") if pods else count(len(causes), "workload")
-            screen.heading(_TITLES[state], remark)
+            screen.print_heading(_TITLES[state], remark)
             shown = causes if show_all else causes[:MAX_CAUSES]
             for cause in shown:
                 _show_cause(cause, screen, wide=wide or show_all)

@@ -24,7 +24,7 @@ from podium.golang.errors import InputError
 
 if TYPE_CHECKING:
     from podium.commands.plugin_view import KnownPlugin
-    from podium.scheduler.framework.registry import Registry
+    from podium.scheduler.framework.registry import PluginRegistry
 
 
 plugin = App(
@@ -190,7 +190,7 @@ def _known(given: tuple[str, ...]) -> list[KnownPlugin]:
     from podium.user_code.shipped import SHIPPED_PLUGINS
 
     in_tree = in_tree_registry()
-    registry: Registry = all_plugins(in_tree, given)
+    registry: PluginRegistry = all_plugins(in_tree, given)
     on = {
         name
         for profile in read_configuration(None, FeatureGates()).profiles
@@ -211,7 +211,7 @@ def _known(given: tuple[str, ...]) -> list[KnownPlugin]:
     return [KnownPlugin(name, origin(name), served[name], name in on) for name in registry]
 
 
-def _serves(registry: Registry, name: str, point: str) -> bool:
+def _serves(registry: PluginRegistry, name: str, point: str) -> bool:
     from podium.scheduler.framework.points import POINTS
 
     return issubclass(registry.get(name), POINTS[point])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from podium.golang.errors import InputError
 
 if TYPE_CHECKING:
-    from podium.scheduler.framework.registry import Registry
+    from podium.scheduler.framework.registry import PluginRegistry
 
 Form = Literal["filter", "score", "both", "vector"]
 
@@ -185,9 +185,9 @@ class Scaffold:
         return paths
 
 
-def make_scaffold(name: str, form: Form, taken: "Registry") -> Scaffold:
+def make_scaffold(name: str, form: Form, taken: "PluginRegistry") -> Scaffold:
     """`taken` has the plugins whose names are not free. Raises InputError."""
-    name, module = _checked(name, taken)
+    name, module = _check_name(name, taken)
     test = f"test_{module}.py"
     example = _EXAMPLES[form]
     text = _TEST.substitute(
@@ -224,7 +224,7 @@ def _plugin(name: str, form: Form) -> str:
     )
 
 
-def _checked(name: str, taken: "Registry") -> tuple[str, str]:
+def _check_name(name: str, taken: "PluginRegistry") -> tuple[str, str]:
     """The name and that of its module."""
     remedy = "write it as a class is written, such as ZonePrice"
     words = _WORDS.findall(name)

@@ -21,7 +21,7 @@ from podium.scheduler.framework.status import SKIP, Status
 from podium.testing import BrokenPromise, FakeCluster, check_promises, make_node, make_pod
 from podium.testing.answers import Asked, ask
 from podium.testing.promises import answers_for
-from podium.user_code.guarded_plugin import guarded
+from podium.user_code.guarded_plugin import guard_plugin
 
 _ZONE: Final = "topology.kubernetes.io/zone"
 
@@ -70,7 +70,7 @@ def try_plugin(
     plugin: type[Plugin], args: Mapping[str, Any] | None, given: TrialCluster | None
 ) -> PluginTrial:
     """Raises ConfigurationError if the plugin cannot be built."""
-    plugin = guarded(plugin)
+    plugin = guard_plugin(plugin)
     asked = given or example_cluster()
     cluster = FakeCluster(
         *asked.objects,

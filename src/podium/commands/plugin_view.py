@@ -180,7 +180,7 @@ def _show_trial(screen: Screen, trial: PluginTrial) -> None:
 
 
 def _show_answer(screen: Screen, answer: PodAnswer) -> None:
-    screen.heading(f"Pod {answer.pod}", answer.remark)
+    screen.print_heading(f"Pod {answer.pod}", answer.remark)
     if not answer.nodes:
         return
     table = screen.table("Node", "Fits", "Raw", "Score", "Why not", right=("Raw", "Score"))

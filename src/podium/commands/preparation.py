@@ -79,11 +79,11 @@ class PreparedSimulation:
         scenario: Scenario | None = None,
     ) -> SimulationReport:
         """Simulate, with a bar on terminals; `scenario` stands in for the one of the files."""
-        with self.running(watch=watch, until=until, scenario=scenario) as (report, _, _):
+        with self.open_run(watch=watch, until=until, scenario=scenario) as (report, _, _):
             return report
 
     @contextmanager
-    def running(
+    def open_run(
         self,
         *,
         watch: Collection[str] = (),
@@ -93,7 +93,9 @@ class PreparedSimulation:
     ) -> Iterator[tuple[SimulationReport, Engine, Asker | None]]:
         """The same for those who have questions afterwards: the report, the engine as it stands at
         the end, and who can ask its extenders. `on_engine` is given the engine before the run."""
-        with self.simulating(watch=watch, until=until, scenario=scenario, on_engine=on_engine) as (
+        with self.open_simulation(
+            watch=watch, until=until, scenario=scenario, on_engine=on_engine
+        ) as (
             report,
             run,
             ask,
@@ -101,7 +103,7 @@ class PreparedSimulation:
             yield report, run.engine, ask
 
     @contextmanager
-    def simulating(
+    def open_simulation(
         self,
         *,
         watch: Collection[str] = (),

@@ -61,12 +61,14 @@ def show_rebalance(answer: RebalanceAnswer, screen: Screen, *, show_all: bool) -
     measure = answer.measure
     if answer.steps:
         _show_steps(answer, screen)
-        screen.heading("Commands", "in this order; each waits for what the next one builds on")
+        screen.print_heading(
+            "Commands", "in this order; each waits for what the next one builds on"
+        )
         screen.console.file.flush()
         # As they are, however long: a shell does not take lines that a table has broken.
         print_lines(answer.commands)
     if answer.kept and (show_all or not answer.reached):
-        screen.heading("Not moved", count(len(answer.kept), "pod"))
+        screen.print_heading("Not moved", count(len(answer.kept), "pod"))
         table = screen.table("POD", "NODE", "WHY", whole=("POD",))
         for kept in answer.kept if show_all else answer.kept[:MAX_KEPT]:
             table.add_row(kept.pod, kept.node, kept.why)
@@ -77,27 +79,26 @@ def show_rebalance(answer: RebalanceAnswer, screen: Screen, *, show_all: bool) -
     screen.print()
     sign, style = (screen.signs.yes, "green") if answer.reached else (screen.signs.no, "red")
     before, after = _figure(measure, measure.before), _figure(measure, measure.after)
-    told = (
-        f"{measure.name}: {before} {screen.signs.arrow} {after}{_wanted(measure)}{_moves(answer)}"
-    )
+    remarks = f"{_format_wanted(measure)}{_moves(answer)}"
+    told = f"{measure.name}: {before} {screen.signs.arrow} {after}{remarks}"
     screen.print(Text.assemble((sign, f"bold {style}"), Text(f" {told}")))
     for remark in _remarks(answer):
         screen.print(f"{screen.signs.nothing} {remark}")
 
 
 def _show_steps(answer: RebalanceAnswer, screen: Screen) -> None:
-    screen.heading("Moves", count(len(answer.steps), "pod"))
+    screen.print_heading("Moves", count(len(answer.steps), "pod"))
     table = screen.table("STEP", "POD", "FROM", "TO", "THEN", right=("STEP",), whole=("POD",))
     for number, step in enumerate(answer.steps, 1):
-        table.add_row(str(number), step.pod, step.source, step.target, _placed(step, screen))
+        table.add_row(str(number), step.pod, step.source, step.target, _format_placed(step, screen))
     screen.print(table)
 
 
-def _placed(step: RebalanceMove, screen: Screen) -> str:
+def _format_placed(step: RebalanceMove, screen: Screen) -> str:
     return ", ".join(f"{each.pod} {screen.signs.arrow} {each.node}" for each in step.placed)
 
 
-def _wanted(measure: GoalMeasure) -> str:
+def _format_wanted(measure: GoalMeasure) -> str:
     return "" if measure.wanted is None else f", wanted {_figure(measure, measure.wanted)}"
 
 

@@ -122,7 +122,7 @@ def record(
     )
     ended: list[RecordingEnd] = []
 
-    async def recording() -> None:
+    async def run_recording() -> None:
         ended.append(
             await run_recorder(
                 plan,
@@ -137,7 +137,7 @@ def record(
             _quiet_client(),
             refusals_told(found.settings.cluster),
         ):
-            run(recording())
+            run(run_recording())
     except RightsMissing as problem:
         _tell_rights(problem, plan.resources, cluster.kubectl)
         return BAD_INPUT

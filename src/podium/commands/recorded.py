@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from podium.commands.answering import Answer
 from podium.commands.cluster_options import ClusterOptions
 from podium.commands.recorded_options import RecordedOptions
-from podium.commands.recorded_pod import RecordedPod
+from podium.commands.recorded_pod import RecordedPodDocument
 from podium.commands.tables import Screen
 from podium.net.files.versioned_documents import ReceivedDocument
 
@@ -15,9 +15,9 @@ from podium.net.files.versioned_documents import ReceivedDocument
 class RecordedAnswer(Answer):
     """`sent` is the whole record, with fields that this release does not know."""
 
-    record: RecordedPod
+    record: RecordedPodDocument
     sent: Mapping[str, object]
-    show_on: Callable[[RecordedPod, Screen], None]
+    show_on: Callable[[RecordedPodDocument, Screen], None]
     has_crashed: bool = False
 
     @property
@@ -35,7 +35,7 @@ def ask_scheduler(
     reference: str,
     cluster: ClusterOptions,
     options: RecordedOptions,
-    show_on: Callable[[RecordedPod, Screen], None],
+    show_on: Callable[[RecordedPodDocument, Screen], None],
 ) -> RecordedAnswer:
     """Raises InputError."""
     from podium.commands.recorded_reading import read_pod_record

@@ -82,7 +82,7 @@ class PermitWait(_Recorded, frozen=True):
     deadline: str = ""
 
 
-class RecordedPod(_Recorded, frozen=True):
+class RecordedPodDocument(_Recorded, frozen=True):
     namespace: str = ""
     name: str = ""
     scheduler_name: str | None = None
@@ -104,6 +104,6 @@ class RecordedPod(_Recorded, frozen=True):
         return bool(self.node or (self.decision is not None and self.decision.node))
 
 
-def decode_record(body: bytes) -> tuple[RecordedPod, dict[str, Any]]:
+def decode_record(body: bytes) -> tuple[RecordedPodDocument, dict[str, Any]]:
     """A record, and the whole document. Raises MsgspecError."""
-    return msgspec.json.decode(body, type=RecordedPod), msgspec.json.decode(body)
+    return msgspec.json.decode(body, type=RecordedPodDocument), msgspec.json.decode(body)

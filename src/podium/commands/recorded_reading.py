@@ -20,7 +20,7 @@ from podium.commands.recorded_options import (
     SCHEDULER_EXTENSION,
     RecordedOptions,
 )
-from podium.commands.recorded_pod import RecordedPod, decode_record
+from podium.commands.recorded_pod import RecordedPodDocument, decode_record
 from podium.golang.errors import InputError
 from podium.offline.simulate.live_cluster import refusals_told
 from podium.scheduler.config.flags.client_settings import ClientSettings
@@ -33,7 +33,7 @@ _NO_CONTEXT: Final = FoundContext(ClientSettings(ClusterEntry(), UserEntry()))
 
 def read_pod_record(
     reference: str, cluster: ClusterOptions, options: RecordedOptions
-) -> tuple[RecordedPod, dict[str, Any]]:
+) -> tuple[RecordedPodDocument, dict[str, Any]]:
     """The scheduler's record of a pod, and all that it said. Raises InputError."""
     found = _find_context(cluster, options)
     namespace, name = _name(reference, cluster.namespace or found.namespace or "default")

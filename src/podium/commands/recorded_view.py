@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from podium.commands.console import RichText, Text
-from podium.commands.recorded_pod import RecordedDecision, RecordedPod
+from podium.commands.recorded_pod import RecordedDecision, RecordedPodDocument
 from podium.commands.tables import Screen, count
 from podium.scheduler.explain.pod_log_lines import describe_line
 
 
-def show_record(record: RecordedPod, screen: Screen) -> None:
+def show_record(record: RecordedPodDocument, screen: Screen) -> None:
     """The last decision as it was really made."""
     _show_head(record, screen)
     decision = record.decision
@@ -19,7 +19,7 @@ def show_record(record: RecordedPod, screen: Screen) -> None:
         counted = details.reasons if details is not None and details.reasons else {}
         _show_counts(screen, "Why not", "REASON", counted or decision.rejected_by)
         if decision.message:
-            screen.heading("Message")
+            screen.print_heading("Message")
             screen.print(Text(decision.message))
         return
     if details is None:
@@ -30,11 +30,11 @@ def show_record(record: RecordedPod, screen: Screen) -> None:
         _show_top(decision, screen)
 
 
-def show_recorded_story(record: RecordedPod, screen: Screen) -> None:
+def show_recorded_story(record: RecordedPodDocument, screen: Screen) -> None:
     """Everything that the scheduler remembers of a pod, in order."""
     _show_head(record, screen)
     if record.log:
-        screen.heading("Story", "as the scheduler has recorded it")
+        screen.print_heading("Story", "as the scheduler has recorded it")
         table = screen.table("TIME", "WHAT", "WHY", whole=("TIME",))
         for entry in record.log:
             why = entry.detail if entry.what == "tried" else ""
@@ -42,7 +42,7 @@ def show_recorded_story(record: RecordedPod, screen: Screen) -> None:
         screen.print(table)
 
 
-def _show_head(record: RecordedPod, screen: Screen) -> None:
+def _show_head(record: RecordedPodDocument, screen: Screen) -> None:
     profile = f"{record.scheduler_name or 'unknown'}, priority {record.priority or 0}"
     lines: list[tuple[str, RichText]] = [
         ("Pod", Text(record.key, style="bold")),
@@ -53,7 +53,7 @@ def _show_head(record: RecordedPod, screen: Screen) -> None:
     if record.scheduler_name:
         lines.append(("Profile", Text(profile)))
     for title, text in lines:
-        screen.titled(title, text)
+        screen.print_titled(title, text)
 
 
 def _verdict(decision: RecordedDecision, screen: Screen) -> Iterator[tuple[str, str]]:
@@ -72,7 +72,7 @@ def _verdict(decision: RecordedDecision, screen: Screen) -> Iterator[tuple[str, 
         yield f" no node fits of {decision.examined_nodes} looked at; {told}", ""
 
 
-def _place(record: RecordedPod) -> str:
+def _place(record: RecordedPodDocument) -> str:
     queue, waiting = record.queue, record.waiting
     if waiting is not None:
         by = ", ".join(waiting.plugins)
@@ -92,7 +92,7 @@ def _place(record: RecordedPod) -> str:
 
 def _show_counts(screen: Screen, title: str, heading: str, counted: dict[str, int]) -> None:
     if counted:
-        screen.heading(title)
+        screen.print_heading(title)
         table = screen.table("NODES", heading, right=("NODES",))
         for what, nodes in sorted(counted.items(), key=lambda item: -item[1]):
             table.add_row(str(nodes), Text(what))
@@ -103,7 +103,7 @@ def _show_top(decision: RecordedDecision, screen: Screen) -> None:
     assert decision.details is not None
     nodes = decision.details.top_nodes
     plugins = list(nodes[0].scores)
-    screen.heading("Nodes that fit", f"the best {len(nodes)}, weighted scores")
+    screen.print_heading("Nodes that fit", f"the best {len(nodes)}, weighted scores")
     table = screen.table("NODE", "TOTAL", *plugins, right=("TOTAL", *plugins), whole=("NODE",))
     for node in nodes:
         scores = (str(node.scores[plugin].weighted) for plugin in plugins if plugin in node.scores)

@@ -14,11 +14,11 @@ from msgspec.structs import replace
 from podium.commands.answering import MAX_ROWS, Answer, Report, bound_lists
 from podium.commands.tables import MAX_NAMES, Screen, count, percent
 from podium.golang.durations import Duration
-from podium.offline.traces.decision_check import CheckedDecision, DecisionCheck, Verdict
+from podium.offline.traces.decision_check import CheckedDecision, DecisionCheck, DecisionVerdict
 from podium.offline.traces.replay_report import (
-    Outcome,
     ReplayAnswer,
     ReplayedPod,
+    ReplayOutcome,
     ReplayReport,
     Waits,
 )
@@ -50,7 +50,9 @@ class ReplayView(Answer):
 
     def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
         report, config = self.found, self.config
-        screen.heading("Replay", _describe(report.source, report.started_at, report.duration_s))
+        screen.print_heading(
+            "Replay", _describe(report.source, report.started_at, report.duration_s)
+        )
         table = screen.table("METRIC", "RECORDED", config, right=("RECORDED", config))
         table.add_row("pods to place", f"{len(report.pods):,}", f"{len(report.pods):,}")
         _add_waits(report, table.add_row)
@@ -68,7 +70,7 @@ class ReplayView(Answer):
         if agreement is None:
             screen.print(f"{screen.signs.nothing} no pod has a node both there and here")
         else:
-            same, moved = report.count(Outcome.SAME), report.count(Outcome.MOVED)
+            same, moved = report.count(ReplayOutcome.SAME), report.count(ReplayOutcome.MOVED)
             told = f"{same:,} of {count(same + moved, 'pod')} on the same node"
             screen.print(f"{screen.signs.nothing} {told} ({percent(agreement)})")
         screen.notes(report.notes)
@@ -104,7 +106,7 @@ class ReplayCheckView(Answer):
 
     def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
         check = self.check
-        screen.heading(
+        screen.print_heading(
             "Recorded decisions", _describe(check.source, check.started_at, check.duration_s)
         )
         if check.agreement is None:
@@ -113,10 +115,12 @@ class ReplayCheckView(Answer):
             same = check.verdicts.same
             of = count(len(check.decisions), "decision")
             screen.print(f"{same:,} of {of} as here ({percent(check.agreement)})")
-        different = [each for each in check.decisions if each.verdict is not Verdict.SAME]
+        different = [each for each in check.decisions if each.verdict is not DecisionVerdict.SAME]
         if different:
             shown = different if show_all else different[:MAX_SHOWN]
-            screen.heading("Differences", _shown_remark(len(shown), len(different), "decision"))
+            screen.print_heading(
+                "Differences", _shown_remark(len(shown), len(different), "decision")
+            )
             table = screen.table("AT", "POD", "RECORDED", "HERE", "WHY", whole=("POD",))
             for each in shown:
                 at, best = _tell_time(each.at_s), _tell_best(each)
@@ -128,7 +132,9 @@ class ReplayCheckView(Answer):
         from podium.web.report_file import Fact
         from podium.web.report_views import REPLAY_CHECK
 
-        different = tuple(each for each in document.decisions if each.verdict is not Verdict.SAME)
+        different = tuple(
+            each for each in document.decisions if each.verdict is not DecisionVerdict.SAME
+        )
         facts = [
             Fact.count(len(document.decisions), "decision"),
             Fact(f"{len(different):,}", "otherwise here", bool(different)),
@@ -151,7 +157,7 @@ def _show_pods(report: ReplayReport, screen: Screen, *, show_all: bool) -> None:
     if not different:
         return
     shown = different if show_all else different[:MAX_SHOWN]
-    screen.heading("Elsewhere", _shown_remark(len(shown), len(different), "pod"))
+    screen.print_heading("Elsewhere", _shown_remark(len(shown), len(different), "pod"))
     table = screen.table("AT", "POD", "RECORDED", "HERE", "WHY", whole=("POD",))
     for each in shown:
         table.add_row(
@@ -167,9 +173,11 @@ def _show_pods(report: ReplayReport, screen: Screen, *, show_all: bool) -> None:
 def _list_different(report: ReplayReport) -> list[ReplayedPod]:
     """Who lost a node comes first; the others as they arrived."""
     different = [
-        each for each in report.pods if each.outcome not in (Outcome.SAME, Outcome.PENDING)
+        each
+        for each in report.pods
+        if each.outcome not in (ReplayOutcome.SAME, ReplayOutcome.PENDING)
     ]
-    return sorted(different, key=lambda each: each.outcome is not Outcome.ONLY_RECORDED)
+    return sorted(different, key=lambda each: each.outcome is not ReplayOutcome.ONLY_RECORDED)
 
 
 def _tell_best(decision: CheckedDecision) -> str:

@@ -17,7 +17,7 @@ from cyclopts import Parameter
 
 from podium.commands.exit_codes import BAD_INPUT, NO, OK
 from podium.commands.printing import print_line, print_lines
-from podium.golang.quoting import quoted, quoted_list
+from podium.golang.quoting import go_quote, quoted_list
 
 if TYPE_CHECKING:
     from podium.commands.processes.kube_log import KubeLog
@@ -119,7 +119,7 @@ def _start(parsed: ParsedFlags, options: Options, settled: SettledGates, log: Ku
     known = by_name(scheduler_flags(settled.gates.release))
     flags = {name: known[name].kind.shown(parsed.values[name]) for name in sorted(known)}
     for name, shown in flags.items():
-        log.note(f"FLAG: --{name}={quoted(shown)}", v=1)
+        log.note(f"FLAG: --{name}={go_quote(shown)}", v=1)
     for text in legacy_warnings(parsed.given, options):
         log.warn(text)
     for text in settled.warnings:
@@ -184,7 +184,7 @@ def _version_struct(known: Release) -> str:
         "Compiler": f"{platform.python_implementation()} {platform.python_version()}",
         "Platform": f"{platform.system().lower()}/{machine}",
     }
-    return f"version.Info{{{', '.join(f'{name}:{quoted(v)}' for name, v in fields.items())}}}"
+    return f"version.Info{{{', '.join(f'{name}:{go_quote(v)}' for name, v in fields.items())}}}"
 
 
 def _columns(on_terminal: bool) -> int:

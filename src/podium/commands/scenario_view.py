@@ -58,9 +58,9 @@ class ScenarioRunView(Answer):
         run = self.run
         report, metrics = run.report, run.metrics
         length = format_duration(report.duration_s)
-        screen.heading(run.scenario, f"{length} with seed {run.seed}")
+        screen.print_heading(run.scenario, f"{length} with seed {run.seed}")
         _show_workloads([each for each in run.workloads if each.arrived], screen)
-        screen.heading("Over time", f"{length} from left to right")
+        screen.print_heading("Over time", f"{length} from left to right")
         _show_curves(run, screen)
         screen.print()
         nodes = f"{count(round(metrics['node_hours']), 'node hour')}"
@@ -77,7 +77,7 @@ class ScenarioRunView(Answer):
             if not told.startswith("0 "):
                 screen.print(f"{screen.signs.nothing} {told}")
         if report.pending_reasons:
-            screen.heading("Pending in the end")
+            screen.print_heading("Pending in the end")
             for reason, pods in list(report.pending_reasons.items())[:_MAX_REASONS]:
                 screen.print(f"{screen.signs.no} {count(pods, 'pod')}: {reason}")
         for each in self.conditions:

@@ -97,7 +97,7 @@ def simulate(
     if printed.html is not None:
         report, page = _run_for_page(prepared, files, options, observe)
     else:
-        with prepared.running(on_engine=observe) as (report, _, _):
+        with prepared.open_run(on_engine=observe) as (report, _, _):
             pass
     if annotate is not None:
         from podium.net.files.private_files import write_private_file
@@ -123,7 +123,7 @@ def _run_for_page(
         recorders.append(Recorder(engine))
         observe(engine)
 
-    with prepared.running(on_engine=record) as run:
+    with prepared.open_run(on_engine=record) as run:
         report, _, ask = run
         told = input_text(files, options)
         page = report_html(

@@ -90,7 +90,7 @@ def show_report(
 
 
 def _show_placed(results: list[PodResult], screen: Screen, *, wide: bool) -> None:
-    screen.heading("Placed", count(len(results), "pod"))
+    screen.print_heading("Placed", count(len(results), "pod"))
     extra = ("PRIORITY", "FIT", "TRIES") if wide else ()
     has_reserved = any(result.reserved for result in results)
     table = screen.table(
@@ -124,7 +124,7 @@ def _show_groups(results: list[PodResult], screen: Screen) -> None:
     largest = sorted(groups.items(), key=lambda kv: -len(kv[1]))
     placed = sum(result.placed for result in results)
     remark = f"{count(placed, 'pod')}, grouped by workload; --all lists each of them"
-    screen.heading("Placed", remark)
+    screen.print_heading("Placed", remark)
     table = screen.table(
         "WORKLOAD",
         "PODS",
@@ -199,7 +199,7 @@ def _show_failures(results: list[PodResult], screen: Screen, *, show_all: bool) 
     for (outcome, title), members in groups_by_title.items():
         if not members:
             continue
-        screen.heading(title, count(len(members), "pod"))
+        screen.print_heading(title, count(len(members), "pod"))
         groups = group_by_cause(members)
         shown = groups if show_all else groups[:MAX_FAILURES]
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 1))
@@ -231,7 +231,7 @@ def _why(cause: Cause | None, group: list[PodResult]) -> list[RichText | str]:
 def _show_evictions(report: SimulationReport, screen: Screen, *, show_all: bool) -> None:
     if not report.evictions:
         return
-    screen.heading("Evicted", f"{count(len(report.evictions), 'pod')}, to make room")
+    screen.print_heading("Evicted", f"{count(len(report.evictions), 'pod')}, to make room")
     table = screen.table("POD", "PRIORITY", "NODE", "FOR", right=("PRIORITY",))
     shown = report.evictions if show_all else report.evictions[:MAX_FAILURES]
     for eviction in shown:
@@ -254,7 +254,7 @@ def _show_nodes(report: SimulationReport, screen: Screen, *, show_all: bool) -> 
         fullest = sorted(names, key=lambda name: (-use.fullness(name), name))
         names = sorted(fullest[: MAX_NODES - 3])
         remark += f"; the {len(names)} fullest of {len(use.nodes):,}, --all lists every node"
-    screen.heading("Nodes", remark)
+    screen.print_heading("Nodes", remark)
     rows = {name: [use.of(name, resource) for resource in use.resources] for name in names}
     rows[_ALL_NODES] = [use.total(resource) for resource in use.resources]
     numbers = {

@@ -52,7 +52,7 @@ class StoryView(ReviewedAnswer):
         _show_head(self.found, screen)
         if not self.found.entries:
             return
-        screen.heading("Story", "seconds of virtual time")
+        screen.print_heading("Story", "seconds of virtual time")
         table = screen.table("TIME", "WHAT", "WHY", right=("TIME",), whole=("TIME", "WHAT"))
         for entry in self.found.entries:
             told = stack_lines(_why(self.found, entry, wide=wide))
@@ -67,14 +67,14 @@ def _show_head(history: PodHistory, screen: Screen) -> None:
     )
     lines = (
         ("Pod", Text(history.key, style="bold")),
-        ("Ending", Text.assemble((sign, style), f" {_ending(history)}")),
+        ("Ending", Text.assemble((sign, style), f" {_describe_ending(history)}")),
         ("Profile", Text(f"{spec.scheduler_name}, priority {spec.priority or 0}")),
     )
     for title, text in lines:
-        screen.titled(title, text)
+        screen.print_titled(title, text)
 
 
-def _ending(history: PodHistory) -> str:
+def _describe_ending(history: PodHistory) -> str:
     result = history.result
     if result is None:
         where = history.pod.spec.node_name
@@ -116,7 +116,7 @@ def _why(history: PodHistory, entry: HistoryEntry, *, wide: bool) -> Iterator[st
             if result is not None and result.outcome is PodOutcome.GATED:
                 yield result.message
         case "woken":
-            yield from _woken(line)
+            yield from _describe_wakeup(line)
         case "backing off":
             yield "goes on when its backoff is over"
         case "preempting":
@@ -133,7 +133,7 @@ def _why(history: PodHistory, entry: HistoryEntry, *, wide: bool) -> Iterator[st
             yield "trying again does not help"
 
 
-def _woken(line: Line) -> Iterator[str]:
+def _describe_wakeup(line: Line) -> Iterator[str]:
     if line.detail in _WOKEN:
         yield _WOKEN[line.detail]
         return

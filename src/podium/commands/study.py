@@ -145,7 +145,7 @@ def gpu_packing(
         require_solver()
     folder = None if runs.out is None else ResultFolder(runs.out)
     known = {run.key: run for run in folder.read()} if folder is not None else {}
-    groups = wanted.missing(set(known))
+    groups = wanted.plan_missing(set(known))
     notes = _describe_reuse(len(wanted.keys) - _run_count(groups), runs.out)
     verification = Verification() if runs.verify else None
     with follow_runs(_run_count(groups)) as on_ended:
@@ -205,7 +205,7 @@ class _WantedRuns:
     keys: list[RunKey]
     """Of their results, in the order in which they are shown."""
 
-    def missing(self, known: set[RunKey]) -> list[RunGroup]:
+    def plan_missing(self, known: set[RunKey]) -> list[RunGroup]:
         from podium.commands.study_runs import plan_runs
 
         return plan_runs(self.traces, self.policies, self.seeds, self.demand_percent, known)

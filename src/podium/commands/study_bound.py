@@ -14,7 +14,7 @@ import numpy as np
 
 from podium.addons.gpu.study.study_answer import Bounds
 from podium.addons.gpu.study.traces import Trace, read_trace
-from podium.addons.gpu.study.workloads import Workload, make_workload, model_masks
+from podium.addons.gpu.study.workloads import StudyWorkload, make_workload, model_masks
 from podium.commands.study_runs import TraceFiles
 from podium.commands.tables import Screen, count
 from podium.offline.optimum.gpu_bound import GPUPodKind, NodeGroup, bound_allocation
@@ -35,7 +35,7 @@ def find_bounds(
 def show_bounds(bounds: Bounds, seeds: int, screen: Screen) -> None:
     told = f"no policy allocates more: mean over {count(seeds, 'seed')}, % of capacity"
     for trace, cells in bounds.items():
-        screen.heading(trace, told)
+        screen.print_heading(trace, told)
         headings = [str(percent) for percent in cells]
         table = screen.table("", *headings, right=headings)
         table.add_row("bound", *(f"{bound:.2f}" for bound in cells.values()))
@@ -55,7 +55,7 @@ def bound_percent(
     return {percent: fmean(bounds) for percent, bounds in found.items() if bounds}
 
 
-def bound_workload(workload: Workload, shown: Sequence[int]) -> dict[int, float]:
+def bound_workload(workload: StudyWorkload, shown: Sequence[int]) -> dict[int, float]:
     """The same for one order of arrivals."""
     trace, stream = workload.trace, workload.stream
     capacity = trace.nodes.gpu_milli

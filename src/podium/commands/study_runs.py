@@ -22,7 +22,7 @@ from podium.addons.gpu.study.devices import DeviceName, require_installed
 from podium.addons.gpu.study.numpy_engine import NO_NODE, Placements, place
 from podium.addons.gpu.study.results import ResultFolder, RunKey, RunResult, make_result, measure
 from podium.addons.gpu.study.traces import Trace, read_trace
-from podium.addons.gpu.study.workloads import Workload, make_workload
+from podium.addons.gpu.study.workloads import StudyWorkload, make_workload
 from podium.commands.study_policies import (
     load_policy,
     policy_digest,
@@ -171,14 +171,14 @@ def run_group(group: RunGroup, trace: Trace, device: DeviceName) -> list[RunResu
     ]
 
 
-def place_on_cpu(workload: Workload, spec: str, device: DeviceName) -> Placements:
+def place_on_cpu(workload: StudyWorkload, spec: str, device: DeviceName) -> Placements:
     """Compiled where the policy is one that compiled loops know."""
     if device != "numpy" and spec in POLICY_NUMBERS and find_spec("numba"):
         return _compiled_engine()(workload, spec)
     return place(workload, load_policy(spec))
 
 
-def _compiled_engine() -> Callable[[Workload, str], Placements]:
+def _compiled_engine() -> Callable[[StudyWorkload, str], Placements]:
     try:
         from podium.addons.gpu.study.numba_engine import place_compiled
     except RuntimeError:
@@ -197,7 +197,7 @@ class Verification:
         self.runs = 0
         self.different: list[str] = []
 
-    def compare(self, found: Placements, workload: Workload, spec: str) -> None:
+    def compare(self, found: Placements, workload: StudyWorkload, spec: str) -> None:
         expected = place_on_cpu(workload, spec, "numba")
         self.runs += 1
         same = np.array_equal(found.rows, expected.rows)

@@ -61,15 +61,19 @@ def show_study(
     for trace in dict.fromkeys(summary.trace for summary in summaries):
         some = [summary for summary in summaries if summary.trace == trace]
         seeds = count(len(some[0].seeds), "seed")
-        screen.heading(trace, f"GPU allocated, % of capacity, by % of it asked for; {seeds}")
+        screen.print_heading(trace, f"GPU allocated, % of capacity, by % of it asked for; {seeds}")
         _show_cells(((each.policy, each.allocation) for each in some), screen)
-        screen.heading(trace, "fragmentation, % of idle GPU")
+        screen.print_heading(trace, "fragmentation, % of idle GPU")
         _show_cells(((each.policy, each.fragmentation_ratio) for each in some), screen)
         gains = [(each.policy, each.allocation_gain) for each in some if each.allocation_gain]
         if gains:
-            screen.heading(trace, f"GPU allocated, difference to {baseline} seed by seed, points")
+            screen.print_heading(
+                trace, f"GPU allocated, difference to {baseline} seed by seed, points"
+            )
             _show_cells(gains, screen, signed=True)
-        screen.heading(trace, "fragmentation, % of idle GPU, as demand grows from 0 % to the right")
+        screen.print_heading(
+            trace, "fragmentation, % of idle GPU, as demand grows from 0 % to the right"
+        )
         _show_curves(some, screen)
     screen.notes(notes)
 

@@ -70,7 +70,7 @@ class SweepView(Answer):
         for number, given in enumerate(matrix.inputs):
             review = self.reviews.get(number, InputReview())
             show_input_warnings(review, screen)
-            screen.heading(given.name, count(len(matrix.seeds), "seed"))
+            screen.print_heading(given.name, count(len(matrix.seeds), "seed"))
             _show_cells([cell for cell in cells if cell.input == number], matrix, screen)
             screen.notes(list(review.notes))
 

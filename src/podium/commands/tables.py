@@ -71,14 +71,14 @@ class Screen:
         lines = captured.get().split("\n")
         sys.stdout.write("\n".join(line.rstrip() for line in lines))
 
-    def heading(self, title: str, remark: str = "") -> None:
+    def print_heading(self, title: str, remark: str = "") -> None:
         text = Text(title, style="bold")
         if remark:
             text.append(f"  {remark}", style="not bold dim")
         self.print()
         self.print(text)
 
-    def titled(self, title: str, text: RichText) -> None:
+    def print_titled(self, title: str, text: RichText) -> None:
         """A fact with its title in front; what does not fit goes on below the text."""
         grid = Table.grid()
         grid.add_column(style="dim", min_width=TITLE_WIDTH, no_wrap=True)
@@ -89,7 +89,7 @@ class Screen:
     def notes(self, notes: Sequence[str]) -> None:
         """What one should know beside the answer."""
         if notes:
-            self.heading("Notes")
+            self.print_heading("Notes")
             for note in notes:
                 self.print(f"{self.signs.nothing} {note}", style="dim")
 

@@ -21,10 +21,12 @@ def show_timeline(timeline: Timeline, screen: Screen, *, show_all: bool) -> None
     pods = timeline.pods()
     length = f"seconds of virtual time; {count(len(pods), 'pod')} in {timeline.length_s():,.3f} s"
     if show_all or len(pods) <= MAX_PODS:
-        screen.heading("Timeline", length)
+        screen.print_heading("Timeline", length)
         _show_lives(timeline, screen, show_all=show_all)
     else:
-        screen.heading("Timeline", f"{length}, grouped by what happened; --all lists each pod")
+        screen.print_heading(
+            "Timeline", f"{length}, grouped by what happened; --all lists each pod"
+        )
         _show_groups(timeline.groups(), screen)
 
 

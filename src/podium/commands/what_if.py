@@ -84,7 +84,7 @@ def what_if(
     prepared = prepare_simulation(options.files(paths), options)
     wanted = read_changes(changes or (), options.validation, gates=prepared.gates)
     snapshots: list[ClusterSnapshot] = []
-    with prepared.simulating() as (report, simulation, _):
+    with prepared.open_simulation() as (report, simulation, _):
         has_crashed = tell_crashes_of(report)
         scenario = prepared.scenario
         before = load_of(simulation.engine.cluster)

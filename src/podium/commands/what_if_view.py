@@ -86,7 +86,7 @@ class WhatIfView(ReviewedAnswer):
             Fact(f"{lost:,}", "lost", bool(lost)),
         ]
         bounded, totals = bound_lists(document, dict.fromkeys(_LISTS, MAX_PODS))
-        touched = list(_touched(found))
+        touched = list(_find_touched_nodes(found))
         before, after = self.snapshots
         documents = {
             "what-if": replace(bounded, nodes=(), node_failures=None, zone_failures=None),
@@ -105,7 +105,7 @@ def _show_moved(found: Consequences, screen: Screen, *, show_all: bool) -> None:
     if not found.moved:
         return
     if len(found.moved) > MAX_ROWS and not show_all:
-        screen.heading("Moved", f"{count(len(found.moved), 'pod')}; --all lists each of them")
+        screen.print_heading("Moved", f"{count(len(found.moved), 'pod')}; --all lists each of them")
         table = screen.table("NODE", "GO", "COME", right=("GO", "COME"))
         leaving = Counter(each.before for each in found.moved if each.before)
         coming = Counter(each.after for each in found.moved)
@@ -116,7 +116,7 @@ def _show_moved(found: Consequences, screen: Screen, *, show_all: bool) -> None:
         if len(nodes) > MAX_ROWS:
             screen.print(f"and {count(len(nodes) - MAX_ROWS, 'more node')}")
         return
-    screen.heading("Moved", count(len(found.moved), "pod"))
+    screen.print_heading("Moved", count(len(found.moved), "pod"))
     table = screen.table("POD", "FROM", "TO", whole=("POD",))
     for each in found.moved:
         table.add_row(each.pod, each.before or screen.signs.nothing, each.after)
@@ -126,7 +126,7 @@ def _show_moved(found: Consequences, screen: Screen, *, show_all: bool) -> None:
 def _show_stranded(stranded: Sequence[StrandedPod], screen: Screen, *, show_all: bool) -> None:
     if not stranded:
         return
-    screen.heading("No node fits", count(len(stranded), "pod"))
+    screen.print_heading("No node fits", count(len(stranded), "pod"))
     groups: dict[str, list[StrandedPod]] = {}
     for each in stranded:
         told = each.causes[0].sentence if each.causes else each.message
@@ -146,19 +146,21 @@ def _show_stranded(stranded: Sequence[StrandedPod], screen: Screen, *, show_all:
 def _show_others(found: Consequences, screen: Screen, *, show_all: bool) -> None:
     most = None if show_all else MAX_ROWS
     if found.kept:
-        screen.heading("Not evicted", count(len(found.kept), "pod"))
+        screen.print_heading("Not evicted", count(len(found.kept), "pod"))
         table = screen.table("POD", "NODE", "WHY", whole=("POD",))
         for each in found.kept[:most]:
             table.add_row(each.pod, each.node, each.why)
         screen.print(table)
     if found.gone:
-        screen.heading("Gone for good", f"{count(len(found.gone), 'pod')} without a controller")
+        screen.print_heading(
+            "Gone for good", f"{count(len(found.gone), 'pod')} without a controller"
+        )
         table = screen.table("POD", "WAS ON", whole=("POD",))
         for lost in found.gone[:most]:
             table.add_row(lost.pod, lost.before)
         screen.print(table)
     if found.preempted:
-        screen.heading("Preempted", f"{count(len(found.preempted), 'pod')}, to make room")
+        screen.print_heading("Preempted", f"{count(len(found.preempted), 'pod')}, to make room")
         table = screen.table("POD", "NODE", "FOR", whole=("POD",))
         for victim in found.preempted[:most]:
             table.add_row(victim.pod, victim.node, victim.by)
@@ -166,7 +168,9 @@ def _show_others(found: Consequences, screen: Screen, *, show_all: bool) -> None
 
 
 def _show_use(answer: WhatIfAnswer, screen: Screen) -> None:
-    screen.heading("All nodes", f"requested of allocatable, before {screen.signs.arrow} after")
+    screen.print_heading(
+        "All nodes", f"requested of allocatable, before {screen.signs.arrow} after"
+    )
     table = screen.table("", "BEFORE", "AFTER", right=("BEFORE", "AFTER"))
     table.add_row("nodes", f"{len(answer.before.nodes):,}", f"{len(answer.after.nodes):,}")
     for resource, total in total_use(answer.before, answer.after).items():
@@ -186,7 +190,7 @@ def _share(requested: int, allocatable: int) -> str:
 def _show_failures(what: str, failures: list[Failure], screen: Screen, *, show_all: bool) -> None:
     shown = failures if show_all else [each for each in failures if not each.is_survived]
     survived = sum(each.is_survived for each in failures)
-    screen.heading(
+    screen.print_heading(
         f"Each {what} failing by itself",
         f"{survived:,} of {len(failures):,} survived"
         + ("; here are the others, --all lists each" if shown and not show_all else ""),
@@ -274,7 +278,7 @@ def _views(answer: WhatIfAnswer) -> "Iterator[ReportView]":
         yield ZONE_FAILURES
 
 
-def _touched(found: Consequences) -> Iterator[str]:
+def _find_touched_nodes(found: Consequences) -> Iterator[str]:
     """Nodes that somebody leaves, comes to or stays on though he was to go."""
     for moved in found.moved:
         yield from (moved.before or "", moved.after)

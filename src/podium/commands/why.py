@@ -98,7 +98,7 @@ def why(
     runs_on = found.spec.node_name
     if runs_on or alone:
         scenario = only(scenario, found)
-    with prepared.running(scenario=scenario) as (report, engine, ask):
+    with prepared.open_run(scenario=scenario) as (report, engine, ask):
         result = choose_result(report, found, of_workload=names_workload(pod))
         key = result.key
         has_crashed = tell_crashes_of(report)

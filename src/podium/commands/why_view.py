@@ -22,8 +22,8 @@ from podium.scheduler.explain.proposals.answer_document import (
     answer_fields,
 )
 from podium.scheduler.explain.proposals.proposal import Proposal
-from podium.scheduler.explain.proposals.search import Answer
-from podium.scheduler.explain.proposals.workload import Workload
+from podium.scheduler.explain.proposals.search import ProposalAnswer
+from podium.scheduler.explain.proposals.workload import OwnedPods
 
 
 class ProposalsDocument(ReviewedDocument, frozen=True, kw_only=True):
@@ -58,7 +58,7 @@ class ProposalsDocument(ReviewedDocument, frozen=True, kw_only=True):
     notes: Notes = ()
 
     @classmethod
-    def of(cls, answer: Answer, *, runs_on: str) -> ProposalsDocument:
+    def of(cls, answer: ProposalAnswer, *, runs_on: str) -> ProposalsDocument:
         return cls(
             **answer_fields(answer, runs_on=runs_on),
             message=answer.reason or None,
@@ -70,7 +70,7 @@ class ProposalsDocument(ReviewedDocument, frozen=True, kw_only=True):
 class ProposalsView(ReviewedAnswer):
     """`runs_on` is where the pod is if it runs, `top` how many proposals are shown."""
 
-    found: Answer
+    found: ProposalAnswer
     review: SimulationReport
     notes: Sequence[str]
     notes_on_terminal: Sequence[str]
@@ -101,7 +101,9 @@ class ProposalsView(ReviewedAnswer):
             return
         shown = answer.proposals[: self.top]
         if shown:
-            screen.heading("What would make it fit", "least disturbance first, each of them tried")
+            screen.print_heading(
+                "What would make it fit", "least disturbance first, each of them tried"
+            )
         for number, proposal in enumerate(shown, 1):
             _show_proposal(number, proposal, screen, wide=wide)
         left = len(answer.proposals) - len(shown)
@@ -113,7 +115,7 @@ class ProposalsView(ReviewedAnswer):
             screen.print(f"there may be more: given up after {answer.trials} trials", style="dim")
 
 
-def _show_head(answer: Answer, screen: Screen, runs_on: str) -> None:
+def _show_head(answer: ProposalAnswer, screen: Screen, runs_on: str) -> None:
     metadata, spec = answer.pod.metadata, answer.pod.spec
     sign, style = (screen.signs.yes, "bold green") if answer.node else (screen.signs.no, "bold red")
     lines = [
@@ -130,10 +132,10 @@ def _show_head(answer: Answer, screen: Screen, runs_on: str) -> None:
     if answer.reason:
         lines.append(("Message", Text(answer.reason)))
     for title, text in lines:
-        screen.titled(title, text)
+        screen.print_titled(title, text)
 
 
-def _summary(answer: Answer) -> str:
+def _summary(answer: ProposalAnswer) -> str:
     if answer.node:
         room = f", once {', '.join(answer.victims)} made room for it" if answer.victims else ""
         return f"goes to {answer.node}{room}; nothing has to change"
@@ -169,7 +171,7 @@ def _dash(screen: Screen) -> str:
     return "-" if screen.signs is PLAIN else "—"
 
 
-def _describe_workload(workload: Workload) -> str:
+def _describe_workload(workload: OwnedPods) -> str:
     placed, waiting = len(workload.placed), len(workload.waiting)
     return (
         f"{workload.target}: {placed} of {count(workload.wanted, 'pod')} placed, {waiting} waiting"

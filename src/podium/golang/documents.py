@@ -37,7 +37,7 @@ _JSON_SPACE = re.compile(r"[ \t\r\n]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class DocumentLimits:
     """Bounds that no honest input comes near."""
 
     size_bytes: int = 256 * 1024 * 1024
@@ -51,11 +51,11 @@ class Limits:
     """Documents of a file, and items of lists in it."""
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = DocumentLimits()
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SourceDocument:
     """One document of a file, or one item of a list in it.
 
     `index` counts a file's documents from 1, `of` says how many there are, `line` is where this one
@@ -88,8 +88,8 @@ class Document:
 
 
 def read_documents(
-    text: str | bytes, source: str, limits: Limits = DEFAULT_LIMITS
-) -> list[Document]:
+    text: str | bytes, source: str, limits: DocumentLimits = DEFAULT_LIMITS
+) -> list[SourceDocument]:
     """The documents of a file, without the empty ones."""
     if len(text) > limits.size_bytes:
         raise _too_large(source, limits)
@@ -105,7 +105,7 @@ def read_documents(
     if len(found) > limits.objects:
         raise _too_many_objects(source, limits)
     return [
-        Document(source, index, line, value, of=len(found))
+        SourceDocument(source, index, line, value, of=len(found))
         for index, (line, value) in enumerate(found, 1)
     ]
 
@@ -120,8 +120,8 @@ def has_more_values_than(limit: int, text: str | bytes) -> bool:
 
 
 def expand_lists(
-    documents: Iterable[Document], limits: Limits = DEFAULT_LIMITS
-) -> Iterator[Document]:
+    documents: Iterable[SourceDocument], limits: DocumentLimits = DEFAULT_LIMITS
+) -> Iterator[SourceDocument]:
     """The documents with every list replaced by its items, lists in lists included.
 
     Items of a typed list (`PodList`) come without kind and apiVersion from an API server and get
@@ -133,7 +133,7 @@ def expand_lists(
         yield document
 
 
-def _expand(documents: Iterable[Document]) -> Iterator[Document]:
+def _expand(documents: Iterable[SourceDocument]) -> Iterator[SourceDocument]:
     for document in documents:
         items = _items_of(document.value)
         if items is None:
@@ -141,7 +141,7 @@ def _expand(documents: Iterable[Document]) -> Iterator[Document]:
             continue
         prefix, kind, api_version, values = items
         yield from _expand(
-            Document(
+            SourceDocument(
                 document.source,
                 document.index,
                 document.line,
@@ -195,7 +195,7 @@ def _decode_text(text: str | bytes, source: str) -> str:
         raise InputError("not Unicode text", source=source, remedy=remedy) from None
 
 
-def _read_yaml(text: str, source: str, limits: Limits) -> list[tuple[int, JsonValue]]:
+def _read_yaml(text: str, source: str, limits: DocumentLimits) -> list[tuple[int, JsonValue]]:
     return list(
         read_yaml(
             text,
@@ -212,7 +212,7 @@ def _read_yaml(text: str, source: str, limits: Limits) -> list[tuple[int, JsonVa
 _UNREADABLE = (msgspec.DecodeError, RecursionError)
 
 
-def _read_json(text: str, source: str, limits: Limits) -> list[tuple[int, JsonValue]]:
+def _read_json(text: str, source: str, limits: DocumentLimits) -> list[tuple[int, JsonValue]]:
     """One JSON value quickly, or several one after the other, or an error that names the line."""
     try:
         values = [(1, read_json_value(text))]
@@ -231,7 +231,9 @@ def read_json_value(text: str | bytes) -> JsonValue:
     return value if repeated is None else repeated
 
 
-def _read_json_stream(text: str, source: str, limits: Limits) -> list[tuple[int, JsonValue]]:
+def _read_json_stream(
+    text: str, source: str, limits: DocumentLimits
+) -> list[tuple[int, JsonValue]]:
     """The standard library's decoder finds where each value ends, and what is wrong with it."""
     decoder = json.JSONDecoder()
     values: list[tuple[int, JsonValue]] = []
@@ -275,7 +277,7 @@ def is_deeper_than(limit: int, value: JsonValue) -> bool:
     return True
 
 
-def _too_deep(source: str, line: int, limits: Limits) -> InputError:
+def _too_deep(source: str, line: int, limits: DocumentLimits) -> InputError:
     return InputError(f"nested more than {limits.depth} levels deep", source=source, line=line)
 
 
@@ -283,11 +285,11 @@ def _too_many(problem: str, source: str) -> InputError:
     return InputError(problem, source=source, remedy="split the file")
 
 
-def _too_many_objects(source: str, limits: Limits) -> InputError:
+def _too_many_objects(source: str, limits: DocumentLimits) -> InputError:
     return _too_many(f"more than {limits.objects:,} objects", source)
 
 
-def _too_large(source: str, limits: Limits) -> InputError:
+def _too_large(source: str, limits: DocumentLimits) -> InputError:
     size_mib = limits.size_bytes / 1024 / 1024
     return InputError(f"larger than {size_mib:g} MiB", source=source, remedy="split the file")
 
@@ -326,7 +328,7 @@ class _WrittenList(_WrittenType):
 class JsonListItem(msgspec.Struct, frozen=True):
     """One item: `raw` is its text, `owner` the list that it is in, without its items."""
 
-    owner: Document
+    owner: SourceDocument
     index: int
     raw: msgspec.Raw
     item_type: TypeMeta
@@ -353,12 +355,12 @@ class JsonListItem(msgspec.Struct, frozen=True):
             kind if isinstance(kind, str) else self.item_type.kind,
         )
 
-    def document(self, *, keeps_repeated: bool = False) -> Document:
+    def document(self, *, keeps_repeated: bool = False) -> SourceDocument:
         """The item decoded; with `keeps_repeated` it tells of members that occur twice."""
         owner, kind = self.owner, self.item_type
         decode = read_json_value if keeps_repeated else msgspec.json.decode
         value = with_type(decode(bytes(self.raw)), kind.kind, kind.api_version)
-        return Document(
+        return SourceDocument(
             owner.source, owner.index, owner.line, value, f"items[{self.index}]", owner.of
         )
 
@@ -366,7 +368,7 @@ class JsonListItem(msgspec.Struct, frozen=True):
 class JsonList(msgspec.Struct, frozen=True):
     """`document` is the list without its items."""
 
-    document: Document
+    document: SourceDocument
     items: list[JsonListItem]
 
 
@@ -374,7 +376,9 @@ _TYPE: Final = msgspec.json.Decoder(_WrittenType)
 _LIST: Final = msgspec.json.Decoder(_WrittenList)
 
 
-def read_json_list(data: bytes, source: str, limits: Limits = DEFAULT_LIMITS) -> JsonList | None:
+def read_json_list(
+    data: bytes, source: str, limits: DocumentLimits = DEFAULT_LIMITS
+) -> JsonList | None:
     """The list that a file is, if it is one and can be read."""
     try:
         if len(data) > limits.size_bytes or not data[:4096].lstrip().startswith(b"{"):
@@ -396,7 +400,7 @@ def read_json_list(data: bytes, source: str, limits: Limits = DEFAULT_LIMITS) ->
         return None
     api_version = written.api_version if isinstance(written.api_version, str) else ""
     listed = TypeMeta(api_version, kind.removesuffix("List"))
-    head = Document(source, 1, 1, {"apiVersion": api_version, "kind": kind})
+    head = SourceDocument(source, 1, 1, {"apiVersion": api_version, "kind": kind})
     return JsonList(
         head, [JsonListItem(head, index, raw, listed) for index, raw in enumerate(written.items)]
     )

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Final, NamedTuple, NoReturn, Protocol
 
 from podium.golang.json_values import DecodedValue
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 
@@ -57,7 +57,7 @@ class RepeatedMembers(dict[str, DecodedValue]):
         super().__init__(pairs)
         self.pairs = pairs
 
-    def completed(self, **members: str) -> "RepeatedMembers":
+    def with_members(self, **members: str) -> "RepeatedMembers":
         """The same with members that it lacks."""
         added = ((name, value) for name, value in members.items() if not self.get(name))
         return RepeatedMembers([*self.pairs, *added])
@@ -249,7 +249,7 @@ class _Walk:
             self._skip(_SPACES)
             if step == self._after and not self._open:
                 if self.place < len(self._text) and not self._first_only:
-                    raise self._unexpected("after top-level value")
+                    raise self._stop_at_unexpected("after top-level value")
                 return
             step = step(self._character())
 
@@ -267,7 +267,7 @@ class _Walk:
         elif character in b"tfn":
             self._literal({b"t"[0]: b"true", b"f"[0]: b"false", b"n"[0]: b"null"}[character])
         else:
-            raise self._unexpected("looking for beginning of value")
+            raise self._stop_at_unexpected("looking for beginning of value")
         return self._after
 
     def _first_item(self, character: int) -> "_Step":
@@ -278,13 +278,13 @@ class _Walk:
 
     def _key(self, character: int) -> "_Step":
         if character != b'"'[0]:
-            raise self._unexpected("looking for beginning of object key string")
+            raise self._stop_at_unexpected("looking for beginning of object key string")
         self._string()
         return self._colon
 
     def _colon(self, character: int) -> "_Step":
         if character != b":"[0]:
-            raise self._unexpected("after object key")
+            raise self._stop_at_unexpected("after object key")
         self.place += 1
         return self._value
 
@@ -295,7 +295,7 @@ class _Walk:
             return self._key if in_object else self._value
         if character == (b"}" if in_object else b"]")[0]:
             return self._close()
-        raise self._unexpected(
+        raise self._stop_at_unexpected(
             "after object key:value pair" if in_object else "after array element"
         )
 
@@ -313,7 +313,7 @@ class _Walk:
             self.place += 1
             return
         if character < 0x20:
-            raise self._unexpected("in string literal")
+            raise self._stop_at_unexpected("in string literal")
         self.place += 1
         self._escape()
 
@@ -323,18 +323,18 @@ class _Walk:
             self.place += 1
             for _ in range(4):
                 if self._character() not in _HEX:
-                    raise self._unexpected("in \\u hexadecimal character escape")
+                    raise self._stop_at_unexpected("in \\u hexadecimal character escape")
                 self.place += 1
         elif character in b'bfnrt\\/"':
             self.place += 1
         else:
-            raise self._unexpected("in string escape code")
+            raise self._stop_at_unexpected("in string escape code")
 
     def _number(self) -> None:
         if self._text[self.place] == b"-"[0]:
             self.place += 1
             if self._character() not in _DIGITS:
-                raise self._unexpected("in numeric literal")
+                raise self._stop_at_unexpected("in numeric literal")
         if self._text[self.place] == b"0"[0]:
             self.place += 1
         else:
@@ -342,20 +342,22 @@ class _Walk:
         if self._at(b"."):
             self.place += 1
             if self._character() not in _DIGITS:
-                raise self._unexpected("after decimal point in numeric literal")
+                raise self._stop_at_unexpected("after decimal point in numeric literal")
             self._skip(_MORE_DIGITS)
         if self._at(b"eE"):
             self.place += 1
             if self._character() in b"+-":
                 self.place += 1
             if self._character() not in _DIGITS:
-                raise self._unexpected("in exponent of numeric literal")
+                raise self._stop_at_unexpected("in exponent of numeric literal")
             self._skip(_MORE_DIGITS)
 
     def _literal(self, word: bytes) -> None:
         for expected in word:
             if self._character() != expected:
-                raise self._unexpected(f"in literal {word.decode()} (expecting '{chr(expected)}')")
+                raise self._stop_at_unexpected(
+                    f"in literal {word.decode()} (expecting '{chr(expected)}')"
+                )
             self.place += 1
 
     def _character(self) -> int:
@@ -371,7 +373,7 @@ class _Walk:
         if found is not None:
             self.place = found.end()
 
-    def _unexpected(self, where: str) -> _Stop:
+    def _stop_at_unexpected(self, where: str) -> _Stop:
         character = chr(self._text[self.place])
-        shown = {"'": "\\'", '"': '"'}.get(character) or quoted(character)[1:-1]
+        shown = {"'": "\\'", '"': '"'}.get(character) or go_quote(character)[1:-1]
         return _Stop(f"invalid character '{shown}' {where}")

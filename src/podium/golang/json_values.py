@@ -25,15 +25,17 @@ encode = _ENCODER.encode
 
 
 @overload
-def copied(value: JsonObject) -> JsonObject: ...
+def copy_json(value: JsonObject) -> JsonObject: ...
 @overload
-def copied(value: JsonValue) -> JsonValue: ...
-def copied(value: JsonValue) -> JsonValue:
+def copy_json(value: JsonValue) -> JsonValue: ...
+def copy_json(value: JsonValue) -> JsonValue:
     """A copy that shares no object or list with the original."""
     if isinstance(value, dict):
-        return {key: copied(item) if type(item) in _NESTED else item for key, item in value.items()}
+        return {
+            key: copy_json(item) if type(item) in _NESTED else item for key, item in value.items()
+        }
     if isinstance(value, list):
-        return [copied(item) if type(item) in _NESTED else item for item in value]
+        return [copy_json(item) if type(item) in _NESTED else item for item in value]
     return value
 
 

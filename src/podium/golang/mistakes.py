@@ -19,7 +19,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from podium.golang.json_reader import WrittenFloat, json_type
 from podium.golang.json_values import DecodedValue
-from podium.golang.quoting import json_number, quoted
+from podium.golang.quoting import go_quote, json_number
 from podium.golang.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct, go_name
 
 Path: TypeAlias = "tuple[()] | tuple[Path, object]"
@@ -120,7 +120,7 @@ class StrictProblem(NamedTuple):
 
     @property
     def text(self) -> str:
-        return f"{self.problem} {quoted(self.path)}"
+        return f"{self.problem} {go_quote(self.path)}"
 
 
 def number_text(number: float) -> str:

@@ -27,7 +27,7 @@ _NAMED: Final = {
 }
 
 
-def quoted(text: str) -> str:
+def go_quote(text: str) -> str:
     """`%q` of a string.
 
     >>> quoted("tab\\there")
@@ -45,7 +45,7 @@ def quoted_character(character: str) -> str:
 
 def quoted_list(texts: Iterable[str]) -> str:
     """`%q` of a slice of strings: `["a" "b"]`."""
-    return f"[{' '.join(map(quoted, texts))}]"
+    return f"[{' '.join(map(go_quote, texts))}]"
 
 
 def escape_unprintable(text: str) -> str:

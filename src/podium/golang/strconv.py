@@ -13,7 +13,7 @@ import re
 import struct
 from typing import Final
 
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 
 TRUE: Final = ("1", "t", "T", "TRUE", "true", "True")
 FALSE: Final = ("0", "f", "F", "FALSE", "false", "False")
@@ -120,7 +120,7 @@ def _magnitude(function: str, text: str, unsigned: str, bits: int) -> int:
 
 
 def _refusal(function: str, text: str, problem: str) -> ValueError:
-    return ValueError(f"strconv.{function}: parsing {quoted(text)}: {problem}")
+    return ValueError(f"strconv.{function}: parsing {go_quote(text)}: {problem}")
 
 
 _BARE: Final = 'bare " in non-quoted field'

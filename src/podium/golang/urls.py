@@ -11,7 +11,7 @@ import ipaddress
 import re
 from typing import Final
 
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -30,7 +30,7 @@ def url_problem(url: str) -> str:
     path, _, _ = url.partition("?")
     bad_escape = _ESCAPE.search(path)
     if bad_escape:
-        return f"invalid URL escape {quoted(bad_escape[0])}"
+        return f"invalid URL escape {go_quote(bad_escape[0])}"
     host = path.partition("://")[2].partition("/")[0].rpartition("@")[2]
     return _host_problem(host)
 
@@ -44,7 +44,7 @@ def _host_problem(host: str) -> str:
     else:
         port = host[host.index(":") :] if ":" in host else ""
     if port and (not _PORT.match(port) or int(port[1:] or 0) > 65535):
-        return f"invalid port {quoted(port)} after host"
+        return f"invalid port {go_quote(port)} after host"
     if not host.startswith("[") and " " in host:
         return 'invalid character " " in host name'
     return ""

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import conversion, defaulting, strategy, validation
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.field_errors import FieldError
 from podium.kubernetes.schema import Decoded, Schema, decode, decode_patched, schema_of
 
@@ -37,7 +37,7 @@ class Rules(Protocol):
 class BuiltinRules:
     """The rules of a built-in kind."""
 
-    def __init__(self, resource: Resource) -> None:
+    def __init__(self, resource: ApiResource) -> None:
         self._resource = resource
         self.schema = schema_of(resource.group, resource.version, resource.kind)
 
@@ -75,7 +75,7 @@ class BuiltinRules:
 class ConvertedRules(BuiltinRules):
     """The rules of a built-in kind in a version whose objects are converted to be looked at."""
 
-    def __init__(self, resource: Resource, ruling: Resource) -> None:
+    def __init__(self, resource: ApiResource, ruling: ApiResource) -> None:
         """`ruling` is the same resource in the version whose rules hold."""
         super().__init__(resource)
         self._rules = BuiltinRules(ruling)
@@ -89,27 +89,27 @@ class ConvertedRules(BuiltinRules):
         self._change(obj, lambda value: self._rules.prepare_create(value, now))
 
     def prepare_update(self, subresource: str, new: JsonObject, old: JsonObject, now: str) -> None:
-        before = self._converted(old)
+        before = self._convert(old)
         self._change(new, lambda value: self._rules.prepare_update(subresource, value, before, now))
 
     def validate_create(self, obj: JsonObject) -> list[FieldError]:
-        return self._rules.validate_create(self._converted(obj))
+        return self._rules.validate_create(self._convert(obj))
 
     def validate_update(
         self, subresource: str, new: JsonObject, old: JsonObject
     ) -> list[FieldError]:
-        return self._rules.validate_update(subresource, self._converted(new), self._converted(old))
+        return self._rules.validate_update(subresource, self._convert(new), self._convert(old))
 
-    def _converted(self, obj: JsonObject) -> JsonObject:
+    def _convert(self, obj: JsonObject) -> JsonObject:
         schema = self._rules.schema
         found = conversion.in_version(obj, schema.group, schema.kind, schema.version)
         assert found is not None
         return found
 
     def _change(self, obj: JsonObject, act: Callable[[JsonObject], None]) -> None:
-        value = self._converted(obj)
+        value = self._convert(obj)
         act(value)
-        changed = conversion.shown(self._resource, value)
+        changed = conversion.to_served(self._resource, value)
         metadata = obj["metadata"]  # which callers hold on to
         found = changed["metadata"]
         metadata.clear()
@@ -118,7 +118,9 @@ class ConvertedRules(BuiltinRules):
         obj.update(changed, metadata=metadata)
 
 
-def rules_of(resource: Resource, find: Callable[[str, str, str], Resource | None]) -> BuiltinRules:
+def rules_of(
+    resource: ApiResource, find: Callable[[str, str, str], ApiResource | None]
+) -> BuiltinRules:
     """The rules of a built-in resource; `find` looks others up by group, version and plural."""
     ruling = conversion.ruling_version(resource)
     if ruling == resource.version:

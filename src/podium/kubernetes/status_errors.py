@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.golang.quoting import quoted
-from podium.kubernetes.resources.resource import Resource
+from podium.golang.quoting import go_quote
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.field_errors import FieldError, aggregate
 
 _MAX_PROBLEMS: Final = 1000
@@ -59,7 +59,7 @@ class StatusError(Exception):
         return status
 
 
-def _details(resource: Resource, name: str) -> JsonObject:
+def _details(resource: ApiResource, name: str) -> JsonObject:
     details: JsonObject = {}
     if name:
         details["name"] = name
@@ -76,7 +76,7 @@ def bad_request(message: str) -> StatusError:
 def not_handled(kind: str, version: str, as_kind: str, why: str) -> StatusError:
     """An object that cannot be decoded as one of the kind that it should be."""
     return bad_request(
-        f"{kind} in version {quoted(version)} cannot be handled as a {as_kind}: {why}"
+        f"{kind} in version {go_quote(version)} cannot be handled as a {as_kind}: {why}"
     )
 
 
@@ -89,7 +89,7 @@ def unauthorized() -> StatusError:
     return StatusError(401, "Unauthorized", "Unauthorized")
 
 
-def forbidden(resource: Resource, name: str, why: str) -> StatusError:
+def forbidden(resource: ApiResource, name: str, why: str) -> StatusError:
     """Refused by authorisation or admission: `pods "a" is forbidden: why`."""
     subject = f'{resource.group_resource} "{name}"' if name else resource.group_resource
     return StatusError(403, "Forbidden", f"{subject} is forbidden: {why}", _details(resource, name))
@@ -99,7 +99,7 @@ def forbidden_path(why: str) -> StatusError:
     return StatusError(403, "Forbidden", f"forbidden: {why}", {})
 
 
-def not_found(resource: Resource, name: str) -> StatusError:
+def not_found(resource: ApiResource, name: str) -> StatusError:
     return StatusError(
         404,
         "NotFound",
@@ -126,7 +126,7 @@ def not_acceptable(message: str, *, details: JsonObject | None = None) -> Status
     return StatusError(406, "NotAcceptable", message, details)
 
 
-def already_exists(resource: Resource, name: str) -> StatusError:
+def already_exists(resource: ApiResource, name: str) -> StatusError:
     return StatusError(
         409,
         "AlreadyExists",
@@ -135,7 +135,7 @@ def already_exists(resource: Resource, name: str) -> StatusError:
     )
 
 
-def conflict(resource: Resource, name: str, why: str) -> StatusError:
+def conflict(resource: ApiResource, name: str, why: str) -> StatusError:
     return StatusError(
         409,
         "Conflict",
@@ -144,7 +144,7 @@ def conflict(resource: Resource, name: str, why: str) -> StatusError:
     )
 
 
-def modified_meanwhile(resource: Resource, name: str) -> StatusError:
+def modified_meanwhile(resource: ApiResource, name: str) -> StatusError:
     """The sender's resourceVersion is not the stored one."""
     return conflict(
         resource,

@@ -229,15 +229,15 @@ class ObjectAccess:
     ) -> K:
         resource = await self._resource(kind)
 
-        def patching() -> Awaitable[bytes]:
+        def send_patch() -> Awaitable[bytes]:
             return self._client.patch(
                 resource, name, dict(patch), namespace, subresource=subresource
             )
 
         if resource == resources.PODS and subresource == "status":
-            call = with_retries(patching, self._clock, self._randomness)
+            call = with_retries(send_patch, self._clock, self._randomness)
             return _read_typed(await _await_answer(call), kind)
-        return _read_typed(await _await_answer(patching()), kind)
+        return _read_typed(await _await_answer(send_patch()), kind)
 
     async def _resource(self, kind: type[KubeObject]) -> ResourceType:
         made = kind()
@@ -360,7 +360,7 @@ class ApiDispatcher:
             if not isinstance(request, Event):  # observers have heard of those
                 self._begin(self._dispatch(request))
 
-    async def drained(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until nothing is under way."""
         while self._tasks:
             await asyncio.wait(self._tasks)
@@ -375,9 +375,9 @@ class ApiDispatcher:
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._on_task_done)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _on_task_done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         problem = None if task.cancelled() else task.exception()
         if isinstance(problem, QueueOrderBroken):
@@ -413,7 +413,7 @@ class ApiDispatcher:
         except Exception as crash:
             _LOG.error("binding %s broke\n%s", binding.cycle.pod.key, traceback.format_exc())
             problem = error(CRASHED + describe(crash))
-        self._engine.bindings.finished(binding, problem)
+        self._engine.bindings.finish_binding(binding, problem)
 
     # making room
 
@@ -427,7 +427,7 @@ class ApiDispatcher:
         if problem is not None:
             _LOG.warning("preemption for %s: %s", request.preemptor.key, problem)
         told = str(problem) if problem is not None else None
-        self._engine.preemptions.finished(request.preemptor, told)
+        self._engine.preemptions.finish_preemption(request.preemptor, told)
 
     async def _evict_all(self, request: Preempt | PreemptForGroup) -> Exception | None:
         """All but the last victim together, then the last, unless something went wrong."""
@@ -443,7 +443,7 @@ class ApiDispatcher:
 
     async def _evict(self, request: Preempt | PreemptForGroup, eviction: Evict) -> None:
         was_there = await self._pods.evict(eviction)
-        self._engine.preemptions.evicted(
+        self._engine.preemptions.confirm_eviction(
             request.preemptor, eviction.victim, request.node_name, was_gone=not was_there
         )
 

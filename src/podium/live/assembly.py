@@ -30,7 +30,7 @@ from podium.scheduler.engine.queue.backoff import MAX_UNSCHEDULABLE_S
 from podium.scheduler.engine.requests import Event
 from podium.scheduler.engine.search import Seeded
 from podium.scheduler.framework.log import SILENT, Log
-from podium.scheduler.framework.registry import Registry
+from podium.scheduler.framework.registry import PluginRegistry
 
 _LOG: Final = logging.getLogger("podium.live")
 _LAST_WORDS_S: Final = 2.0
@@ -38,7 +38,7 @@ _LAST_WORDS_S: Final = 2.0
 
 def live_engine(
     configuration: Configuration,
-    registry: Registry,
+    registry: PluginRegistry,
     *,
     wall: Callable[[], float],
     randomness: Random,
@@ -112,7 +112,7 @@ class Assembly:
         )
 
     @asynccontextmanager
-    async def following(self, *, begin: bool = True) -> AsyncIterator[LiveScheduler]:
+    async def follow_cluster(self, *, begin: bool = True) -> AsyncIterator[LiveScheduler]:
         """The cluster is watched and events are written for as long as the context; `begin` False
         leaves it to the scheduler's `begin` when watching starts."""
         if begin:

@@ -26,7 +26,7 @@ _REMEMBERED: Final = 10_000
 T = TypeVar("T")
 
 
-class Outcome(StrEnum):
+class DecisionOutcome(StrEnum):
     """What became of a pod."""
 
     BOUND = "bound"
@@ -42,7 +42,7 @@ class Notice:
     there is to say beside that, `at` seconds since 1970."""
 
     at: float
-    outcome: Outcome
+    outcome: DecisionOutcome
     pod: str
     node: str
     text: str
@@ -51,15 +51,15 @@ class Notice:
     def sentence(self) -> str:
         """All of it but the pod, in one clause."""
         match self.outcome:
-            case Outcome.BOUND:
+            case DecisionOutcome.BOUND:
                 return f"{self.node}: {self.text}" if self.text else self.node
-            case Outcome.PENDING:
+            case DecisionOutcome.PENDING:
                 return self.text
-            case Outcome.BROKEN:
+            case DecisionOutcome.BROKEN:
                 return f"not bound to {self.node}: {self.text}"
-            case Outcome.EVICTED:
+            case DecisionOutcome.EVICTED:
                 return f"has to leave {self.node or 'its node'} for {self.text}"
-            case Outcome.WAITING:
+            case DecisionOutcome.WAITING:
                 return f"waits at Permit for {self.node}: {self.text}"
         assert_never(self.outcome)
 
@@ -102,7 +102,7 @@ class DecisionNotices(Observer):
                 f"{plugin} until {time_of_day(now + min(seconds, MAX_WAIT_S))}"
                 for plugin, seconds in decision.waits_s.items()
             )
-            self._say(Outcome.WAITING, decision.pod.key, decision.bound, until)
+            self._say(DecisionOutcome.WAITING, decision.pod.key, decision.bound, until)
 
     def binding_ended(
         self,
@@ -112,30 +112,30 @@ class DecisionNotices(Observer):
     ) -> None:
         pod = binding.cycle.pod
         if problem is not None:
-            self._say(Outcome.BROKEN, pod.key, binding.node_name, problem.message)
+            self._say(DecisionOutcome.BROKEN, pod.key, binding.node_name, problem.message)
             return
         self._reasons.take(pod.uid)
         reason = self._placements.take(pod.uid) or ""
-        self._say(Outcome.BOUND, pod.key, binding.node_name, reason)
+        self._say(DecisionOutcome.BOUND, pod.key, binding.node_name, reason)
 
     def event_told(self, event: Event) -> None:
         pod = event.pod
         if event.reason == "FailedScheduling" and self._is_new(pod.uid, event.note):
-            self._say(Outcome.PENDING, pod.key, "", event.note)
+            self._say(DecisionOutcome.PENDING, pod.key, "", event.note)
         elif event.reason == "Preempted":
             # The note has the preemptor's UID in it, which says nothing to people.
             whom = event.related.key if event.related is not None else "another"
             if isinstance(event.related, PodInfo):
                 uid = event.related.uid
                 self._victims.put(uid, (*(self._victims.take(uid) or ()), pod.key))
-            self._say(Outcome.EVICTED, pod.key, pod.pod.spec.node_name, whom)
+            self._say(DecisionOutcome.EVICTED, pod.key, pod.pod.spec.node_name, whom)
 
     def _is_new(self, uid: str, note: str) -> bool:
         known = self._reasons.take(uid)
         self._reasons.put(uid, note)
         return known != note
 
-    def _say(self, outcome: Outcome, key: str, node: str, text: str) -> None:
+    def _say(self, outcome: DecisionOutcome, key: str, node: str, text: str) -> None:
         notice = Notice(self._wall(), outcome, key, node, text)
         for tell in self._tell:
             tell(notice)

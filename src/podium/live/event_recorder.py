@@ -136,18 +136,18 @@ class EventSeries:
         known = self._observed.get(key)
         if known is None:
             known = self._observed[key] = Observed(body, now)
-            return (*self._evicted(), known.write())
+            return (*self._evict_oldest(), known.write())
         self._observed.move_to_end(key)
         known.see_again(at, now)
         return (known.write(),) if known.count == 2 else ()
 
-    def _evicted(self) -> Iterator[Write]:
+    def _evict_oldest(self) -> Iterator[Write]:
         while len(self._observed) > self._most:
             _, oldest = self._observed.popitem(last=False)
             if oldest.told < oldest.count:
                 yield oldest.write()
 
-    def ended(self, now: float) -> list[Observed]:
+    def collect_ended(self, now: float) -> list[Observed]:
         """Series that are over, whose last count is still to be told; single events that are as old
         are forgotten."""
         over: list[Observed] = []
@@ -366,7 +366,7 @@ class EventRecorder:
         rounds_per_refresh = round(REFRESH_S / FINISH_S)
         for number in count(1):
             await self._clock.sleep(FINISH_S)
-            for observed in series.ended(self._clock.now()):
+            for observed in series.collect_ended(self._clock.now()):
                 if not await self._finish(series, observed):
                     break
             if number % rounds_per_refresh:

@@ -32,7 +32,7 @@ from podium.live import metric_definitions as known
 from podium.live.metric_definitions import Definition, MetricKind
 from podium.scheduler.config.flags.client_settings import HostEnvironment
 from podium.scheduler.config.flags.option_checks import label_manifest
-from podium.scheduler.config.flags.options import Metrics as MetricOptions
+from podium.scheduler.config.flags.options import MetricsFlags as MetricOptions
 
 _TOTAL: Final = "_total"
 _LONGEST_WHOLE: Final = 6
@@ -249,13 +249,13 @@ class Exposition(Collector):
             ProcessCollector(registry=self._registry)
 
     def counter(self, definition: Definition) -> Family[CounterSeries]:
-        return self._kept(Family(definition, CounterSeries, self._allowed(definition)))
+        return self._kept(Family(definition, CounterSeries, self._allowed_values(definition)))
 
     def gauge(self, definition: Definition) -> Family[GaugeSeries]:
-        return self._kept(Family(definition, GaugeSeries, self._allowed(definition)))
+        return self._kept(Family(definition, GaugeSeries, self._allowed_values(definition)))
 
     def histogram(self, definition: Definition) -> Family[HistogramSeries]:
-        return self._kept(Family(definition, HistogramSeries, self._allowed(definition)))
+        return self._kept(Family(definition, HistogramSeries, self._allowed_values(definition)))
 
     def read(self, definition: Definition, reading: Callable[[], Reading]) -> None:
         """A metric that is read when somebody asks: label values and a number for each series."""
@@ -281,7 +281,7 @@ class Exposition(Collector):
             family.reset()
 
     def _read(self, definition: Definition, reading: Reading) -> Metric:
-        metric, allowed = metric_of(definition), self._allowed(definition)
+        metric, allowed = metric_of(definition), self._allowed_values(definition)
         totals: dict[Labels, float] = {}
         for values, number in reading:
             labels = shown_values(definition, values, allowed)
@@ -291,7 +291,7 @@ class Exposition(Collector):
             metric.add_sample(definition.name, named, number)
         return metric
 
-    def _allowed(self, definition: Definition) -> AllowedValues:
+    def _allowed_values(self, definition: Definition) -> AllowedValues:
         return self._rules.allowed.get(definition.name, {})
 
     def _kept(self, family: "Family[Any]") -> "Family[Any]":

@@ -189,10 +189,10 @@ class Feed:
     def handler_of(self, struct: type[KubeObject]) -> ResourceEventHandler[KubeObject]:
         intake = self._engine.intake
         if struct is Pod:
-            return _Handler(self._told, intake.pod_put, self._pod_deleted)
+            return _Handler(self._deliver, intake.pod_put, self._pod_deleted)
         if struct is Node:
-            return _Handler(self._told, intake.node_put, self._node_deleted)
-        return _Handler(self._told, intake.object_put, intake.object_deleted)
+            return _Handler(self._deliver, intake.node_put, self._node_deleted)
+        return _Handler(self._deliver, intake.object_put, intake.object_deleted)
 
     def decoder_of(self, struct: type[KubeObject]) -> Decoder[KubeObject]:
         if struct is Pod:
@@ -223,7 +223,7 @@ class Feed:
             self._raw.remove(node)
         self._engine.intake.node_deleted(node.metadata.name)
 
-    def _told(self, tell: Callable[..., None], obj: KubeObject) -> None:
+    def _deliver(self, tell: Callable[..., None], obj: KubeObject) -> None:
         try:
             tell(obj)
         except InvariantBroken:

@@ -16,8 +16,8 @@ else that it carries (labels, owners, a strategy, fields of later releases) belo
 lease is read twice: into a record for deciding, and into pieces that are kept as they came and go
 back with the next update.
 
-Contract: `rewritten` changes the five fields of the record and nothing else. Times stay the texts
-that they are: a record is compared with other records, never with a clock.
+Contract: `encode_update` changes the five fields of the record and nothing else. Times stay the
+texts that they are: a record is compared with other records, never with a clock.
 
 The requests of leader election: one Lease read, created, updated, and an event about it. Contract:
 every request, with all its repetitions and its wait for a token, ends within the time limit, which
@@ -89,7 +89,7 @@ class _Pieces(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class Lease:
+class ObservedLease:
     """A lease as the server had it at `resource_version`."""
 
     record: LeaderElectionRecord
@@ -100,12 +100,12 @@ class Lease:
     _document: Mapping[str, msgspec.Raw]
     _spec: Mapping[str, msgspec.Raw]
 
-    def rewritten(self, record: LeaderElectionRecord) -> bytes:
+    def encode_update(self, record: LeaderElectionRecord) -> bytes:
         """The same lease with another record; refused by the server if it has changed since."""
         return msgspec.json.encode({**self._document, "spec": {**self._spec, **_fields(record)}})
 
 
-def read_lease(body: bytes) -> Lease:
+def read_lease(body: bytes) -> ObservedLease:
     """Raises InputError."""
     try:
         seen = msgspec.json.decode(body, type=_Seen)
@@ -113,7 +113,7 @@ def read_lease(body: bytes) -> Lease:
         spec = msgspec.json.decode(body, type=_Pieces).spec or {}
     except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
         raise InputError(f"the answer is no Lease: {problem}") from None
-    return Lease(
+    return ObservedLease(
         record=seen.spec.record if seen.spec is not None else LeaderElectionRecord(),
         name=seen.metadata.name,
         namespace=seen.metadata.namespace,
@@ -162,18 +162,20 @@ class LeaseLock:
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
 
-    async def read(self) -> Lease:
+    async def read(self) -> ObservedLease:
         return read_lease(await self._request("GET", LEASES.path(self.namespace, self.name)))
 
-    async def create(self, record: LeaderElectionRecord) -> Lease:
+    async def create(self, record: LeaderElectionRecord) -> ObservedLease:
         body = new_lease(self.namespace, self.name, record)
         return read_lease(await self._request("POST", LEASES.path(self.namespace), body))
 
-    async def update(self, lease: Lease, record: LeaderElectionRecord) -> Lease:
+    async def update(self, lease: ObservedLease, record: LeaderElectionRecord) -> ObservedLease:
         path = LEASES.path(self.namespace, self.name)
-        return read_lease(await self._request("PUT", path, lease.rewritten(record)))
+        return read_lease(await self._request("PUT", path, lease.encode_update(record)))
 
-    async def announce(self, lease: Lease, message: str, component: str, wall_s: float) -> None:
+    async def announce(
+        self, lease: ObservedLease, message: str, component: str, wall_s: float
+    ) -> None:
         """An event about the lease; of the core group, whatever group other events are in."""
         body = msgspec.json.encode(_event(lease, message, component, wall_s))
         await self._request("POST", EVENTS.path(self.namespace), body)
@@ -189,7 +191,7 @@ class LeaseLock:
             ) from None
 
 
-def _event(lease: Lease, message: str, component: str, wall_s: float) -> CoreEventBody:
+def _event(lease: ObservedLease, message: str, component: str, wall_s: float) -> CoreEventBody:
     return CoreEventBody(
         metadata=EventMeta(f"{lease.name}.{int(wall_s * 1e9):x}", lease.namespace),
         involved_object=ObjectReference(
@@ -217,7 +219,7 @@ _SAFE_SHARE: Final = 0.95
 """Of a lease's duration; the rest is for clocks that run at different speeds."""
 
 
-class Log(Protocol):
+class ElectionLog(Protocol):
     """Where it is told how the election goes; messages with keys and values."""
 
     def info(self, message: str, *, v: int = 0, **fields: Any) -> None: ...
@@ -234,10 +236,10 @@ class LeaderCandidate:
         *,
         clock: Clock,
         wall: Callable[[], float],
-        log: Log,
+        log: ElectionLog,
         on_slow_renewal: Callable[[], None] = lambda: None,
     ) -> None:
-        self.lease: Lease | None = None
+        self.lease: ObservedLease | None = None
         self.seen_at = 0.0
         """When the lease was first seen as it is, by the clock."""
         self.held_until = 0.0
@@ -269,30 +271,30 @@ class LeaderCandidate:
         now = self._clock.now()
         if self.lease is not None and self.holder == self._identity and self._is_valid(now):
             # Most likely nobody has written since: no need to look first.
-            renewing = self._lock.update(self.lease, self._renewed(self.lease.record))
+            renewing = self._lock.update(self.lease, self._build_renewed_record(self.lease.record))
             failure = "Failed to update lease optimistically, falling back to slow path"
             if await self._write(renewing, failure, v=2):
                 return True
         try:
             found = await self._lock.read()
         except NotFound:
-            creating = self._lock.create(self._acquired(transitions=0))
+            creating = self._lock.create(self._build_acquired_record(transitions=0))
             return await self._write(creating, "Error initially creating lease lock")
         except FAILURES as problem:
-            self._failed("Error retrieving lease lock", problem)
+            self._note_failure("Error retrieving lease lock", problem)
             return False
         self._observe(found)
         if self.holder == self._identity:
             self.slow_renewals += 1
             self._on_slow_renewal()
-            record = self._renewed(found.record)
+            record = self._build_renewed_record(found.record)
         elif self.holder and self._is_valid(now):
             self.trouble = ""
             held = "Lease is held by and has not yet expired"
             self._log.info(held, v=4, lock=str(self._lock), holder=self.holder)
             return False
         else:
-            record = self._acquired(transitions=found.record.transitions + 1)
+            record = self._build_acquired_record(transitions=found.record.transitions + 1)
         return await self._write(self._lock.update(found, record), "Failed to update lease")
 
     async def release(self) -> None:
@@ -303,19 +305,19 @@ class LeaderCandidate:
             self._observe(lease)
             if self.holder != self._identity:
                 return
-            mine = self._acquired(transitions=lease.record.transitions)
+            mine = self._build_acquired_record(transitions=lease.record.transitions)
             nobodys = msgspec.structs.replace(mine, holder="", duration_s=1)
             self._observe(await self._lock.update(lease, nobodys))
         except NotFound:
             self._log.info("lease lock not found", lock=str(self._lock))
         except FAILURES as problem:
-            self._failed("Failed to release lease", problem)
+            self._note_failure("Failed to release lease", problem)
 
     def _is_valid(self, now: float) -> bool:
         """Whether what was seen is to be respected; it is the record's own duration that counts."""
         return self.lease is not None and self.seen_at + self.lease.record.duration_s > now
 
-    def _acquired(self, transitions: int) -> LeaderElectionRecord:
+    def _build_acquired_record(self, transitions: int) -> LeaderElectionRecord:
         stamp = self._stamp()
         return LeaderElectionRecord(
             holder=self._identity,
@@ -325,7 +327,7 @@ class LeaderCandidate:
             transitions=transitions,
         )
 
-    def _renewed(self, held: LeaderElectionRecord) -> LeaderElectionRecord:
+    def _build_renewed_record(self, held: LeaderElectionRecord) -> LeaderElectionRecord:
         return msgspec.structs.replace(held, duration_s=self._lease_s, renewed=self._stamp())
 
     def _stamp(self) -> str:
@@ -336,7 +338,7 @@ class LeaderCandidate:
         return micro_time_text(wall_s + self._nudges * 1e-6)
 
     async def _write(
-        self, writing: Coroutine[Any, Any, Lease], failure: str, v: int | None = None
+        self, writing: Coroutine[Any, Any, ObservedLease], failure: str, v: int | None = None
     ) -> bool:
         """Whether the lease is held now; `v` is the verbosity at which a failure is no error."""
         sent_at = self._clock.now()
@@ -344,7 +346,7 @@ class LeaderCandidate:
         try:
             lease = await writing
         except FAILURES as problem:
-            self._failed(failure, problem, v)
+            self._note_failure(failure, problem, v)
             return False
         self._observe(lease)
         now = self.seen_at = self._clock.now()
@@ -354,14 +356,14 @@ class LeaderCandidate:
         )
         return self.holder == self._identity and now < self.held_until
 
-    def _observe(self, lease: Lease) -> None:
+    def _observe(self, lease: ObservedLease) -> None:
         if self.lease is None or lease.record != self.lease.record:
             self.seen_at = self._clock.now()
         self.lease = lease
         if self.holder != self._identity:
             self.may_hold = False
 
-    def _failed(self, what: str, problem: Exception, v: int | None = None) -> None:
+    def _note_failure(self, what: str, problem: Exception, v: int | None = None) -> None:
         self.trouble = str(problem) or type(problem).__name__
         if v is None:
             self._log.error(what, err=self.trouble, lock=str(self._lock))

@@ -23,7 +23,7 @@ from uuid import UUID
 from podium.client import Clock, KubeClient
 from podium.client.clock import run_in_own_task
 from podium.golang.errors import PodiumError
-from podium.live.leader_candidate import FAILURES, LeaderCandidate, LeaseLock, Log
+from podium.live.leader_candidate import FAILURES, ElectionLog, LeaderCandidate, LeaseLock
 from podium.scheduler.config.types import LeaderElectionConfiguration
 
 Work = Callable[[], Coroutine[Any, Any, None]]
@@ -53,7 +53,7 @@ class LeaderElection:
         clock: Clock,
         wall: Callable[[], float],
         randomness: Random,
-        log: Log,
+        log: ElectionLog,
         component: str = "default-scheduler",
         on_leading: Callable[[], None] = lambda: None,
         on_stopped_leading: Callable[[], None] = lambda: None,

@@ -23,7 +23,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from podium.live.leader_candidate import Log
+from podium.live.leader_candidate import ElectionLog
 from podium.live.leader_election import LeaderElection, LeadershipLost, Work
 from podium.live.metered_transport import RequestMetrics
 
@@ -60,11 +60,11 @@ class RelayedRequestMetrics(RequestMetrics):
         self._metrics = metrics
         self._relay = relay
 
-    def answered(self, host: str, method: str, code: str, seconds: float) -> None:
-        self._relay(self._metrics.answered, host, method, code, seconds)
+    def observe_answer(self, host: str, method: str, code: str, seconds: float) -> None:
+        self._relay(self._metrics.observe_answer, host, method, code, seconds)
 
-    def limited(self, host: str, method: str, seconds: float) -> None:
-        self._relay(self._metrics.limited, host, method, seconds)
+    def observe_limiter_wait(self, host: str, method: str, seconds: float) -> None:
+        self._relay(self._metrics.observe_limiter_wait, host, method, seconds)
 
 
 class LeaderElectionThread:
@@ -77,7 +77,7 @@ class LeaderElectionThread:
         *,
         close: Callable[[], Awaitable[None]],
         abandon: Callable[[], object],
-        log: Log,
+        log: ElectionLog,
     ) -> None:
         self._election = election
         self._close = close

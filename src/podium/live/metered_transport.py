@@ -30,11 +30,11 @@ class RequestMetrics:
         self._durations = shown.histogram(known.REST_DURATION)
         self._waits = shown.histogram(known.RATE_LIMITER_DURATION)
 
-    def answered(self, host: str, method: str, code: str, seconds: float) -> None:
+    def observe_answer(self, host: str, method: str, code: str, seconds: float) -> None:
         self._requests.of(code, method, host).add()
         self._durations.of(method, host).observe(seconds)
 
-    def limited(self, host: str, method: str, seconds: float) -> None:
+    def observe_limiter_wait(self, host: str, method: str, seconds: float) -> None:
         """A request has waited for the client's own rate limiter."""
         self._waits.of(method, host).observe(seconds)
 
@@ -64,10 +64,10 @@ class MeteredTransport:
 
     def stream(self, request: Request, *, timeout_s: float) -> AbstractAsyncContextManager[Stream]:
         """Only the way to the head of the answer is counted: a watch lasts as long as it may."""
-        return self._streamed(request, timeout_s)
+        return self._open_stream(request, timeout_s)
 
     @asynccontextmanager
-    async def _streamed(self, request: Request, timeout_s: float) -> AsyncIterator[Stream]:
+    async def _open_stream(self, request: Request, timeout_s: float) -> AsyncIterator[Stream]:
         started, begun = self._clock(), False
         try:
             async with self._transport.stream(request, timeout_s=timeout_s) as stream:
@@ -80,13 +80,13 @@ class MeteredTransport:
 
     def note_wait(self, request: Request, seconds: float) -> None:
         """A request has waited for the client's own rate limiter, which lies around this."""
-        self._metrics.limited(self._host, request.method, seconds)
+        self._metrics.observe_limiter_wait(self._host, request.method, seconds)
 
     async def close(self) -> None:
         await self._transport.close()
 
     def _note(self, request: Request, code: str, started: float) -> None:
-        self._metrics.answered(self._host, request.method, code, self._clock() - started)
+        self._metrics.observe_answer(self._host, request.method, code, self._clock() - started)
 
 
 POD_BINDING: Final = "pod_binding"

@@ -154,17 +154,17 @@ class SchedulerMetrics(Observer):
                 lost_s = durations.get("total", pre_filter_s) - pre_filter_s
                 self.point_duration.of("Filter", _ERROR, name).observe(lost_s)
         self._evaluated["Filter", name, searched, tuple(outcome.skipped)] += 1
-        rest_s = self._scored(decision, series)
+        rest_s = self._observe_second_half(decision, series)
         self._algorithm.observe(pre_filter_s + filter_s + rest_s)
 
     def pod_failed(self, queued: QueuedPod, *, rejected: bool, message: str) -> None:  # noqa: ARG002
-        self._ended(queued, "unschedulable" if rejected else "error")
+        self._observe_attempt(queued, "unschedulable" if rejected else "error")
 
     def binding_ended(self, queued: QueuedPod, binding: Binding, problem: Status | None) -> None:
         self._time_binding(binding)
         if problem is not None:
             return  # told as a failure
-        self._ended(queued, "scheduled")
+        self._observe_attempt(queued, "scheduled")
         count = queued.attempts
         self._pod_attempts.observe(count)
         if queued.initial_attempt_timestamp is not None:
@@ -217,14 +217,14 @@ class SchedulerMetrics(Observer):
         self._group_duration.of(result, profile).observe(seconds)
         self._group_algorithm.observe(deciding_s)
 
-    def _ended(self, queued: QueuedPod, result: str) -> None:
+    def _observe_attempt(self, queued: QueuedPod, result: str) -> None:
         series = self._series_of(queued.info.pod.spec.scheduler_name)
         series.attempts[result].value += 1
         series.durations[result].observe(self._engine.clock() - queued.popped_at)
 
     # --- what the driver tells ----------------------------------------------------------------
 
-    def led(self, lease: str, *, leading: bool) -> None:
+    def set_leading(self, lease: str, *, leading: bool) -> None:
         """This scheduler holds the lease from now on, or does not."""
         self._leader.of(lease).set(1 if leading else 0)
 
@@ -232,7 +232,7 @@ class SchedulerMetrics(Observer):
         """A lease could not be renewed without looking at it first."""
         self._slow_paths.of(lease).add()
 
-    def _scored(self, decision: Decision, series: _ProfileSeries) -> float:
+    def _observe_second_half(self, decision: Decision, series: _ProfileSeries) -> float:
         """The second half of an attempt, scoring or PostFilter; how long it took."""
         durations, name = decision.durations_s, decision.profile
         score_s = durations.get("score")
@@ -261,11 +261,13 @@ class SchedulerMetrics(Observer):
         return [
             ((plugin, point, name), float(count))
             for (half, name, whole, skipped), count in self._evaluated.items()
-            for plugin, point in self._asked(half, name, whole=whole)
+            for plugin, point in self._list_called_plugins(half, name, whole=whole)
             if plugin not in skipped
         ]
 
-    def _asked(self, half: str, name: str, *, whole: bool) -> Iterator[tuple[str, str]]:
+    def _list_called_plugins(
+        self, half: str, name: str, *, whole: bool
+    ) -> Iterator[tuple[str, str]]:
         profile = self._engine.profiles.get(name)
         if profile is None:
             return

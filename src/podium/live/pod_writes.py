@@ -212,7 +212,7 @@ class PodWrites:
             latest = self._failures.pop(uid, None)
             if latest is None:
                 return
-            pod = self._pending(latest.pod)
+            pod = self._find_pending_pod(latest.pod)
             if pod is None:
                 return
             patch = failure_patch(
@@ -229,7 +229,7 @@ class PodWrites:
     async def nominate(self, info: PodInfo, node_name: str) -> None:
         """Write or, with no name, clear a nomination; if it cannot be, life goes on."""
         async with self.turns.hold(info.uid):
-            pod = self._pending(info)
+            pod = self._find_pending_pod(info)
             if pod is not None and pod.status.nominated_node_name != node_name:
                 await self._try_to_patch(pod, nomination_patch(pod, node_name), "a nomination")
 
@@ -292,7 +292,7 @@ class PodWrites:
         finally:
             self._metrics.call_ended(call_type, ok=ok, seconds=self._clock.now() - begun)
 
-    def _pending(self, info: PodInfo) -> Pod | None:
+    def _find_pending_pod(self, info: PodInfo) -> Pod | None:
         """The pod as it is now, None if there is nothing to say of it any more."""
         pod = self._known(info.key)
         if pod is None or not info.is_about(pod) or pod.spec.node_name:

@@ -123,7 +123,7 @@ class LiveScheduler:
             if reflector.trouble
         }
 
-    def seen(self, resource: ResourceType) -> ObjectStore[Any]:
+    def store_of(self, resource: ResourceType) -> ObjectStore[Any]:
         """The objects of a kind as watches have shown them. Raises KeyError if none does."""
         return self._reflectors[resource].store
 
@@ -286,7 +286,7 @@ class LiveScheduler:
                 continue
             self._check_watching()
             self._tick()
-            attempt = await drive_async(self._engine.scheduling(), self._ask)
+            attempt = await drive_async(self._engine.schedule_in_steps(), self._ask)
             now = self._clock.now()
             if not self._leads():
                 continue  # the attempt took longer than the lease lasted: nothing of it is written

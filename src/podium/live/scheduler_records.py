@@ -171,7 +171,7 @@ class SchedulerRecords:
         queued = engine.queue.get(key)
         if queued is not None:
             place, ahead = _find_in_queue(engine.queue.parts(), queued)
-            state = QueuePosition(**self._queued(queued, place), ahead=ahead)
+            state = QueuePosition(**self._describe_queued(queued, place), ahead=ahead)
             return place, state, UNSET
         if pod is None:
             return "gone", UNSET, UNSET
@@ -240,10 +240,10 @@ class SchedulerRecords:
         record = self.decisions.get(queued.info.key)
         message = record.message if record is not None else ""
         return QueuedPodEntry(
-            pod=queued.info.key, **self._queued(queued, part), message=message or None
+            pod=queued.info.key, **self._describe_queued(queued, part), message=message or None
         )
 
-    def _queued(self, queued: QueuedPod, part: PodPlace) -> dict[str, Any]:
+    def _describe_queued(self, queued: QueuedPod, part: PodPlace) -> dict[str, Any]:
         """The fields of a `QueuedState`."""
         expiry = queued.backoff_expiry if part == "backoff" else None
         # A pod that no event has helped for so long is tried again without one.

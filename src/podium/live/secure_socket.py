@@ -6,10 +6,10 @@ import socket
 
 from podium.net.serving import bind_listener
 from podium.scheduler.config.flags.client_settings import StartRefused
-from podium.scheduler.config.flags.options import SecureServing
+from podium.scheduler.config.flags.options import SecureServingFlags
 
 
-def listen(flags: SecureServing) -> socket.socket:
+def listen(flags: SecureServingFlags) -> socket.socket:
     """Raises StartRefused, in the words of Go."""
     address, port = flags.bind_address, flags.secure_port
     try:

@@ -47,13 +47,13 @@ class Proxies:
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "Proxies":
-        def setting(name: str) -> str:
+        def read_setting(name: str) -> str:
             return environment.get(name) or environment.get(name.lower()) or ""
 
-        entries = [entry.strip().lower() for entry in setting("NO_PROXY").split(",")]
+        entries = [entry.strip().lower() for entry in read_setting("NO_PROXY").split(",")]
         return cls(
-            _proxy_url(setting("HTTP_PROXY")),
-            _proxy_url(setting("HTTPS_PROXY")),
+            _proxy_url(read_setting("HTTP_PROXY")),
+            _proxy_url(read_setting("HTTPS_PROXY")),
             tuple(_exception(entry) for entry in entries if entry and entry != "*"),
             "*" in entries,
         )

@@ -19,7 +19,7 @@ RECORDED = "tests/recorded/parity-*"
 Expectation = dict[str, Any]
 
 
-class Step(msgspec.Struct, kw_only=True, omit_defaults=True):
+class CaseStep(msgspec.Struct, kw_only=True, omit_defaults=True):
     """A pod to schedule; `expect` is what came out, if anyone recorded it."""
 
     pod: dict[str, Any]
@@ -33,7 +33,7 @@ class Case(msgspec.Struct, kw_only=True):
     kubernetes: str = ""
     config: dict[str, Any] | None = None
     objects: tuple[dict[str, Any], ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[CaseStep, ...] = ()
 
 
 _decoder = msgspec.json.Decoder(Case)

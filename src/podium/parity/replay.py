@@ -30,7 +30,7 @@ from podium.scheduler.engine.requests import Nominate
 from podium.scheduler.engine.scheduler import Engine
 from podium.scheduler.engine.search import FirstByName
 from podium.scheduler.framework.asking import Asker
-from podium.scheduler.framework.registry import Registry
+from podium.scheduler.framework.registry import PluginRegistry
 from podium.scheduler.framework.status import Status, error
 from podium.scheduler.plugins import in_tree_registry
 from podium.scheduler.plugins.dynamic_resources import DynamicResources
@@ -93,7 +93,9 @@ class Replay:
         info = self._find(decoded)
         attempt = engine.schedule_pod(info, ask)
         if attempt is None:
-            return expectation(engine.gated(info, engine.pre_enqueue(info) or error(NOT_TRIED)), {})
+            return expectation(
+                engine.record_gated(info, engine.pre_enqueue(info) or error(NOT_TRIED)), {}
+            )
         driver.carry_out_requests()
         return expectation(attempt.decision, driver.reserved)
 
@@ -152,7 +154,7 @@ class _RecordedDriver(OfflineDriver):
         spec = replace(pod.spec, node_name=binding.node_name)
         status = replace(pod.status, start_time=start, nominated_node_name="")
         self.engine.intake.pod_put(with_next_version(replace(pod, spec=spec, status=status)))
-        self.engine.bindings.finished(binding, None)
+        self.engine.bindings.finish_binding(binding, None)
 
     def nominate(self, request: Nominate) -> None:
         # The recording cleared the stored object and sent the scheduler no update of it, so what
@@ -164,7 +166,7 @@ class _RecordedDriver(OfflineDriver):
 
 
 @cache
-def _in_tree_registry() -> Registry:
+def _in_tree_registry() -> PluginRegistry:
     """One for all cases: checking every plugin anew for each took 7 % of the time of a replay."""
     return in_tree_registry()
 

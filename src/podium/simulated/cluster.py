@@ -18,13 +18,13 @@ from podium.client.clock import unwrap_errors
 from podium.client.resources import NODES
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.controller import Create, Delete
+from podium.kubernetes.controllers.controller import CreateAction, DeleteAction
 from podium.kubernetes.controllers.node_lifecycle import GRACE_S
 from podium.simulated.clock import ClusterClock
 from podium.simulated.control import Planned, make_control_loop
 from podium.simulated.controller_registry import ControllerContext, custom_kind_of, make
 from podium.simulated.controllers.garbage import Garbage, collects
-from podium.simulated.informers import REFRESH_S, Informers, ServedKinds
+from podium.simulated.informers import REFRESH_S, DiscoveredKinds, Informers
 from podium.simulated.nodes.heartbeats import (
     INTERVAL_S,
     AllocatableFollower,
@@ -56,7 +56,7 @@ class SimulatedClusterOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class StartProgress:
     """How far the start has come."""
 
     what: str
@@ -72,7 +72,7 @@ class SimulatedCluster:
         *,
         clock: ClusterClock | None = None,
         randomness: Random | None = None,
-        on_progress: Callable[[Progress], None] = lambda _: None,
+        on_progress: Callable[[StartProgress], None] = lambda _: None,
     ) -> None:
         self.informers = Informers()
         self.started = asyncio.Event()
@@ -84,7 +84,7 @@ class SimulatedCluster:
         self._followed: set[ResourceType] = set()
         self._garbage: Garbage | None = None
         self.executor = RequestExecutor(client, self.informers)
-        self._kinds = ServedKinds(client, self._clock)
+        self._kinds = DiscoveredKinds(client, self._clock)
         self._dormant: dict[str, ResourceType] = {}
         """Controllers whose custom kind was not served when it was last looked for."""
         self._gpu_agents = make_gpu_agents(self.informers, self.executor, self._clock)
@@ -161,7 +161,7 @@ class SimulatedCluster:
             name = obj["metadata"]["name"]
             node = self.informers.nodes.get("", name)
             if node is not None:
-                await self.executor.write(Delete(NODES, "", name, node.metadata.uid))
+                await self.executor.write(DeleteAction(NODES, "", name, node.metadata.uid))
 
     # --- starting -----------------------------------------------------------------------------
 
@@ -170,7 +170,7 @@ class SimulatedCluster:
         stores = list(self.informers.stores.values())
         self._follow(group)
         for done, store in enumerate(stores):
-            self._on_progress(Progress("kinds", done, len(stores)))
+            self._on_progress(StartProgress("kinds", done, len(stores)))
             await store.wait_for_sync(within_s=_START_S)
 
     def _follow(self, group: asyncio.TaskGroup) -> None:
@@ -185,12 +185,12 @@ class SimulatedCluster:
         """Make the nodes that are not there yet."""
         nodes = self._options.nodes
         for done, obj in enumerate(nodes):
-            self._on_progress(Progress("nodes", done, len(nodes)))
+            self._on_progress(StartProgress("nodes", done, len(nodes)))
             if self.informers.nodes.get("", obj["metadata"]["name"]) is not None:
                 continue
             try:
                 made = self._gpu_agents.add_registration(obj, self._clock.moment().wall_s)
-                await self.executor.write(Create(NODES, "", made))
+                await self.executor.write(CreateAction(NODES, "", made))
             except AlreadyExists:
                 continue
             except ApiError as problem:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from podium.simulated.clock import ClusterClock
     from podium.simulated.control import Synchroniser
     from podium.simulated.controllers import garbage, namespaces, resource_quotas
-    from podium.simulated.informers import Informers, ServedKinds
+    from podium.simulated.informers import DiscoveredKinds, Informers
     from podium.simulated.request_executor import RequestExecutor
 else:
     cron_jobs = defer("podium.kubernetes.controllers.cron_jobs")
@@ -77,7 +77,7 @@ class ControllerContext:
     client: "KubeClient"
     executor: "RequestExecutor"
     clock: "ClusterClock"
-    kinds: "ServedKinds"
+    kinds: "DiscoveredKinds"
     node_grace_s: float
     root_ca: str
 
@@ -135,7 +135,7 @@ _OF_CUSTOM_KINDS: Final[
 ALL: Final = tuple(sorted((*_PLANNED, *_SYNCHRONISING, *_OF_CUSTOM_KINDS)))
 
 
-def chosen(names: Iterable[str]) -> tuple[str, ...]:
+def choose_controllers(names: Iterable[str]) -> tuple[str, ...]:
     """The controllers that are meant by `all`, `none` or names. Raises InputError."""
     wanted = tuple(names)
     if wanted == ("all",):

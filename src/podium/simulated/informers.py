@@ -20,13 +20,13 @@ from podium.client import (
 from podium.client.kube_client import Served, discover
 from podium.client.resources import PODS
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.stores import Listener, PodStore, Store, Stores
+from podium.kubernetes.controllers.stores import KindStore, Listener, PodStore, Stores
 from podium.kubernetes.kinds.meta import KubeObject
 
 T = TypeVar("T", bound=KubeObject)
 
 
-class Informer(SharedInformer[T], Store[T]):
+class Informer(SharedInformer[T], KindStore[T]):
     """An informer with the indexes that controllers read."""
 
     def __init__(self, resource: ResourceType, kind: type[T]) -> None:
@@ -81,7 +81,7 @@ class Informers(Stores):
 REFRESH_S: Final = 30.0
 
 
-class ServedKinds:
+class DiscoveredKinds:
     def __init__(self, client: KubeClient, clock: Clock) -> None:
         self._client = client
         self._clock = clock

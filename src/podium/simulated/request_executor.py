@@ -22,7 +22,7 @@ from podium.client import DeleteOptions, KubeClient, ResourceType
 from podium.client.api_errors import Conflict, NotFound
 from podium.client.event_correlator import EventCorrelator, EventKey, Told
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.controller import Action, Create, Delete, Patch
+from podium.kubernetes.controllers.controller import Action, CreateAction, DeleteAction, PatchAction
 from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
 from podium.kubernetes.resources.resource_types import EVENTS
 from podium.kubernetes.rules.timestamps import seconds_of
@@ -52,7 +52,7 @@ class RequestExecutor:
         """Raises the first of the problems, ApiError or Unreachable."""
         for (kind, _), group in groupby(actions, key=_batch_key):
             together = list(group)
-            for batch in _growing_batches(together) if kind is Create else (together,):
+            for batch in _growing_batches(together) if kind is CreateAction else (together,):
                 await self._write_all(batch)
 
     async def _write_all(self, batch: Sequence[Action]) -> None:
@@ -67,42 +67,42 @@ class RequestExecutor:
     async def write(self, action: Action) -> None:
         async with self._room:
             match action:
-                case Create() if action.resource == EVENTS:
+                case CreateAction() if action.resource == EVENTS:
                     await self._tell(action)
-                case Create():
+                case CreateAction():
                     body = await self.client.create(action.resource, action.body, action.namespace)
-                    self._seen(action.resource, body)
-                case Patch():
+                    self._update_store(action.resource, body)
+                case PatchAction():
                     await self._patch(action)
-                case Delete():
+                case DeleteAction():
                     await self._delete(action)
                 case _:
                     assert_never(action)
 
-    async def _tell(self, event: Create) -> None:
+    async def _tell(self, event: CreateAction) -> None:
         """An event is created once, and counted from then on."""
         counted = self._events.correlate(event)
         if counted is None:
             return
         write, told = counted
-        if isinstance(write, Patch):
+        if isinstance(write, PatchAction):
             try:
                 await self._change(write)
             except NotFound:  # it has expired
                 told.first = None
-                write = Create(EVENTS, event.namespace, {**event.body, **write.body})
-        if isinstance(write, Create):
+                write = CreateAction(EVENTS, event.namespace, {**event.body, **write.body})
+        if isinstance(write, CreateAction):
             body = await self.client.create(EVENTS, write.body, write.namespace)
             told.first = _ANSWERS.decode(body).metadata.name
 
-    async def _patch(self, action: Patch) -> None:
+    async def _patch(self, action: PatchAction) -> None:
         try:
             body = await self._change(action)
         except NotFound:
             return
-        self._seen(action.resource, body)
+        self._update_store(action.resource, body)
 
-    async def _change(self, action: Patch) -> bytes:
+    async def _change(self, action: PatchAction) -> bytes:
         return await self.client.patch(
             action.resource,
             action.name,
@@ -112,7 +112,7 @@ class RequestExecutor:
             subresource=action.subresource,
         )
 
-    async def _delete(self, action: Delete) -> None:
+    async def _delete(self, action: DeleteAction) -> None:
         options = DeleteOptions(
             grace_period_s=action.grace_period_s, uid=action.uid, propagation=action.propagation
         )
@@ -126,9 +126,9 @@ class RequestExecutor:
         if answer.kind == "Status" or _is_gone(answer.metadata):
             self._gone(action)
         else:
-            self._seen(action.resource, body)
+            self._update_store(action.resource, body)
 
-    def _seen(self, resource: ResourceType, body: bytes) -> None:
+    def _update_store(self, resource: ResourceType, body: bytes) -> None:
         store = self._informers.stores.get(resource)
         if store is None:
             return
@@ -137,7 +137,7 @@ class RequestExecutor:
         if obj.metadata.is_terminating and _is_gone(obj.metadata):
             store.drop(obj)
 
-    def _gone(self, action: Delete) -> None:
+    def _gone(self, action: DeleteAction) -> None:
         store = self._informers.stores.get(action.resource)
         known = store and store.get(action.namespace, action.name)
         if store is not None and known and known.metadata.uid == action.uid:
@@ -146,7 +146,7 @@ class RequestExecutor:
 
 def _batch_key(action: Action) -> tuple[type[Action], ResourceType | None]:
     """What goes out together; a pod waits for the claims that are made before it."""
-    return type(action), action.resource if isinstance(action, Create) else None
+    return type(action), action.resource if isinstance(action, CreateAction) else None
 
 
 def _growing_batches(actions: Sequence[Action]) -> Iterator[Sequence[Action]]:
@@ -167,7 +167,7 @@ class CountedEvents:
     def __init__(self) -> None:
         self._correlator: EventCorrelator[str] = EventCorrelator()
 
-    def correlate(self, event: Create) -> tuple[Create | Patch, Told[str]] | None:
+    def correlate(self, event: CreateAction) -> tuple[CreateAction | PatchAction, Told[str]] | None:
         """The write that an event comes to; None if it is only counted. The name under which it
         was created is to be kept in `first`."""
         body = event.body
@@ -185,6 +185,6 @@ class CountedEvents:
         told = occurrence.told
         counted: JsonObject = {"count": told.count, "message": occurrence.message}
         if told.first is None:
-            return Create(EVENTS, event.namespace, {**body, **counted}), told
+            return CreateAction(EVENTS, event.namespace, {**body, **counted}), told
         counted["lastTimestamp"] = body["lastTimestamp"]
-        return Patch(EVENTS, event.namespace, told.first, counted), told
+        return PatchAction(EVENTS, event.namespace, told.first, counted), told

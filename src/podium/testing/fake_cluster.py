@@ -76,7 +76,7 @@ class FakeCluster:
         replaced = ["PrioritySort"] if sorts else []  # a profile has one order
         sets = {
             "multiPoint": {
-                "enabled": _enabled([plugin.name for plugin in added], weights or {}),
+                "enabled": _build_enabled([plugin.name for plugin in added], weights or {}),
                 "disabled": [{"name": name} for name in dict.fromkeys([*disabled, *replaced])],
             }
         }
@@ -171,7 +171,7 @@ class FakeCluster:
         held = self.engine.queue.get(key)
         status = self.engine.pre_enqueue(held.info) if held is not None else None
         if held is not None and status is not None:
-            return self.engine.gated(held.info, status)
+            return self.engine.record_gated(held.info, status)
         raise NotTried(f"pod {key} was not tried: {self.where().get(pod.metadata.name, 'unknown')}")
 
     def attempt(self) -> Attempt | None:
@@ -200,7 +200,7 @@ class FakeCluster:
 
     def finish(self, name: str, problem: Status | None = None) -> None:
         """Report how a binding ended."""
-        self.engine.bindings.finished(self.bindings.pop(name), problem)
+        self.engine.bindings.finish_binding(self.bindings.pop(name), problem)
         self.collect()
 
     def bound(self, name: str) -> None:
@@ -313,7 +313,7 @@ class FakeClusterApi(InMemoryApi):
         return answer
 
 
-def _enabled(names: Iterable[str], weights: Mapping[str, int]) -> list[dict[str, Any]]:
+def _build_enabled(names: Iterable[str], weights: Mapping[str, int]) -> list[dict[str, Any]]:
     return [
         {"name": name, **({"weight": weights[name]} if name in weights else {})}
         for name in dict.fromkeys([*names, *weights])

@@ -93,7 +93,7 @@ def _check_limits(plugin: FilterPlugin, cycle: Cycle, names: Sequence[str]) -> I
         if len(free) != len(rows):
             yield COUNT_FREE, f"{len(free)} answers for {len(rows)} rows"
             return
-    pod, fits = cycle.pod.pod.metadata.name, run_filters([plugin], cycle, rows).passed()
+    pod, fits = cycle.pod.pod.metadata.name, run_filters([plugin], cycle, rows).mask_passed()
     for at in np.flatnonzero(fits).tolist():
         for name, amount in (limits.amounts or {}).items():
             if amount > free[at].get(name, amount):
@@ -125,16 +125,16 @@ def _check_refusals(
 ) -> Iterator[Case]:
     table = cluster.engine.cluster
     for number in range(3):
-        before = [_refused(plugin, pod, table, names) for pod in pods]
+        before = [_find_refused_nodes(plugin, pod, table, names) for pod in pods]
         node = randomness.choice(names)
         cluster.put(seeded_pod(randomness, f"arrival-{number}", node=node))
         for pod, earlier in zip(pods, before, strict=True):
-            for name in sorted(earlier - _refused(plugin, pod, table, names)):
+            for name in sorted(earlier - _find_refused_nodes(plugin, pod, table, names)):
                 text = f"{pod.metadata.name} was refused on {name} and is not since a pod came to"
                 yield REFUSALS_STAND, f"{text} {node}"
 
 
-def _refused(plugin: Plugin, pod: Pod, table: Cluster, names: Sequence[str]) -> set[str]:
+def _find_refused_nodes(plugin: Plugin, pod: Pod, table: Cluster, names: Sequence[str]) -> set[str]:
     """Nodes that are refused, by PreFilter or by Filter."""
     cycle = Cycle(table.infos.of(pod), table)
     refused: set[str] = set()
@@ -145,7 +145,7 @@ def _refused(plugin: Plugin, pod: Pod, table: Cluster, names: Sequence[str]) -> 
         if outcome.nodes is not None:
             refused = set(names) - outcome.nodes
     if isinstance(plugin, FilterPlugin) and plugin.name not in cycle.skip_filter:
-        passed = run_filters([plugin], cycle, _rows_of(cycle, names)).passed()
+        passed = run_filters([plugin], cycle, _rows_of(cycle, names)).mask_passed()
         refused |= {name for name, fits in zip(names, passed.tolist(), strict=True) if not fits}
     return refused
 
@@ -161,12 +161,12 @@ def _check_sums(
     rows = _rows_of(cycle, [node])
     usage = table.usage.fork()
     usage.suppose_alike(rows, np.ones(1, dtype=np.int64), cycle.pod)
-    supposed = bool(run_filters([plugin], cycle.fork(usage), rows).passed()[0])
-    before = node in _refused(plugin, pod, table, [node])
+    supposed = bool(run_filters([plugin], cycle.fork(usage), rows).mask_passed()[0])
+    before = node in _find_refused_nodes(plugin, pod, table, [node])
     twin = twin_of(pod)
     metadata = replace(twin.metadata, name=f"copy-{number}", uid=f"uid-copy-{number}")
     cluster.put(replace(twin, metadata=metadata, spec=replace(twin.spec, node_name=node)))
-    found = node not in _refused(plugin, pod, table, [node])
+    found = node not in _find_refused_nodes(plugin, pod, table, [node])
     name = pod.metadata.name
     if found != supposed:
         text = f"with a copy of {name} on {node} it was to {_does(supposed)} the next"

@@ -30,7 +30,7 @@ from podium.testing.memory_promises import check_memory
 from podium.testing.objects import seeded_node, seeded_pod, variants
 from podium.testing.placement_promises import check_placements
 from podium.testing.vector_promises import check_vectors
-from podium.user_code.guarded_plugin import guarded
+from podium.user_code.guarded_plugin import guard_plugin
 
 SEEDS = 6
 NODES_OF_A_SEED = 6
@@ -75,13 +75,13 @@ def check_promises(
     plugins that it needs in its profile.
     """
     if not plugin.__module__.startswith("podium."):
-        plugin = guarded(plugin)
+        plugin = guard_plugin(plugin)
     given = _Given(
         plugin, args, tuple(nodes), tuple(pods), tuple(objects), values or {}, gates, tuple(beside)
     )
     found: dict[str, str] = {}
     for seed in range(seeds):
-        cluster, pending = given.cluster(seed), given.pending(seed)
+        cluster, pending = given.cluster(seed), given.make_pending_pods(seed)
         try:
             cases = [
                 *check_events(cluster.plugin(plugin.name), cluster, pending),
@@ -140,7 +140,7 @@ class _Given:
                 made.answer(column.name, self.values[column.name])
         return made
 
-    def pending(self, seed: int) -> list[Pod]:
+    def make_pending_pods(self, seed: int) -> list[Pod]:
         given = [pod for pod in self.pods if not pod.spec.node_name]
         return [*given, *variants(Random(seed), "pending")]
 

@@ -37,14 +37,14 @@ def check_vectors(
     plugin, table = cluster.plugin(name), cluster.engine.cluster
     first = []
     for pod in pods:
-        before = _everything(pod, table)
+        before = _snapshot(pod, table)
         asked = ask(plugin, pod, table)
         first.append(asked)
         yield from _check_kind(asked, table)
         yield from _check_parts(plugin, asked)
         yield from _check_rows(plugin, asked)
         yield from _check_normalized(plugin, asked)
-        if _everything(pod, table) != before:
+        if _snapshot(pod, table) != before:
             yield NO_CHANGES, f"pod {pod.metadata.name}, a node or a column was changed"
     for pod, asked in zip(pods, first, strict=True):
         again = ask(plugin, pod, table)
@@ -86,14 +86,14 @@ def _check_array(point: str, answer: object, rows: Rows, table: Cluster) -> Iter
 
 def _check_parts(plugin: Plugin, asked: Asked) -> Iterator[Case]:
     if isinstance(plugin, FilterPlugin) and asked.statuses is not None:
-        rows = indices(_given(asked.filter_rows))
+        rows = indices(_rows_or_none(asked.filter_rows))
         for part in _parts(len(rows)):
             verdict = check_verdict(plugin.filter(asked.cycle, rows[part]))
             wanted = [asked.statuses[i] for i in part]
             if statuses_of(verdict, len(part)) != wanted:
                 yield PART_OF_WHOLE, f"filter of rows {rows[part].tolist()} is not {wanted}"
     if isinstance(plugin, ScorePlugin) and asked.raw is not None:
-        rows = indices(_given(asked.score_rows))
+        rows = indices(_rows_or_none(asked.score_rows))
         for part in _parts(len(rows)):
             scores = np.asarray(plugin.score(asked.cycle, rows[part])).tolist()
             if scores != asked.raw[part].tolist():
@@ -104,13 +104,13 @@ def _check_parts(plugin: Plugin, asked: Asked) -> Iterator[Case]:
 def _check_rows(plugin: Plugin, asked: Asked) -> Iterator[Case]:
     """`filter_row` and `score_row`, where they are written."""
     if isinstance(plugin, FilterPlugin) and plugin.has_filter_row and asked.statuses is not None:
-        rows = indices(_given(asked.filter_rows)).tolist()
+        rows = indices(_rows_or_none(asked.filter_rows)).tolist()
         for row, wanted in zip(rows, asked.statuses, strict=True):
             status = plugin.filter_row(asked.cycle, row)
             if status != wanted:
                 yield ROW_FORM, f"filter_row of row {row} is {status}, not {wanted}"
     if isinstance(plugin, ScorePlugin) and plugin.has_score_row and asked.raw is not None:
-        rows = indices(_given(asked.score_rows)).tolist()
+        rows = indices(_rows_or_none(asked.score_rows)).tolist()
         for row, score in zip(rows, asked.raw.tolist(), strict=True):
             found = plugin.score_row(asked.cycle, row)
             if found != score:
@@ -124,13 +124,13 @@ def _check_normalized(plugin: Plugin, asked: Asked) -> Iterator[Case]:
     if len(normalized) and (normalized.min() < 0 or normalized.max() > 100):
         yield RANGE, f"normalize made {normalized.tolist()} of {raw.tolist()}"
     kept = raw.copy()
-    plugin.normalize(asked.cycle, _given(asked.score_rows), raw)
+    plugin.normalize(asked.cycle, _rows_or_none(asked.score_rows), raw)
     if not np.array_equal(raw, kept):
         yield NO_CHANGES, "normalize wrote to its argument"
         raw[:] = kept
     if plugin.normalizes_by_range and len(raw) > 2:
         some = np.unique([int(raw.argmin()), int(raw.argmax()), len(raw) // 2])
-        rows = indices(_given(asked.score_rows))[some]
+        rows = indices(_rows_or_none(asked.score_rows))[some]
         part = plugin.normalize(asked.cycle, rows, raw[some]).tolist()
         if part != normalized[some].tolist():
             yield BY_RANGE, f"{part} for some rows and {normalized[some].tolist()} among all"
@@ -142,7 +142,7 @@ def _parts(count: int) -> Sequence[list[int]]:
     return [backwards[:1], backwards[::2], backwards, []]
 
 
-def _given(rows: Rows | None) -> Rows:
+def _rows_or_none(rows: Rows | None) -> Rows:
     return rows if rows is not None else np.zeros(0, dtype=np.intp)
 
 
@@ -155,7 +155,7 @@ def _columns(table: Cluster) -> dict[str, np.ndarray[tuple[int, ...], np.dtype[n
     }
 
 
-def _everything(pod: Pod, table: Cluster) -> tuple[bytes, list[bytes], list[bytes]]:
+def _snapshot(pod: Pod, table: Cluster) -> tuple[bytes, list[bytes], list[bytes]]:
     """What asking must leave as it is. Columns are compared as far as they reach at both times."""
     nodes = [msgspec.json.encode(node) for node in table.nodes.objects if node is not None]
     size = table.nodes.size

@@ -40,7 +40,7 @@ _PLAIN: Final = frozenset({bool, int, float, str, bytes})
 _GUARDED: dict[type[Plugin], type[Plugin]] = {}
 
 
-def guarded(plugin: type[Plugin]) -> type[Plugin]:
+def guard_plugin(plugin: type[Plugin]) -> type[Plugin]:
     """The class that is built in place of a user's, the same one every time."""
     if plugin not in _GUARDED:
         made = _GUARDED[plugin] = _subclass(plugin)

@@ -21,7 +21,7 @@ from podium.golang.errors import InputError, closest, did_you_mean
 from podium.scheduler.config.types import Configuration, PluginRef, PluginSet, ProfileConfiguration
 from podium.scheduler.framework.events import WatchedKind, unique_kinds
 from podium.scheduler.framework.points import Plugin
-from podium.scheduler.framework.registry import Registry, RegistryError
+from podium.scheduler.framework.registry import PluginRegistry, RegistryError
 from podium.user_code.shipped import PLUGINS, SHIPPED_PLUGINS, load_entry_point
 
 if TYPE_CHECKING:  # installed packages are looked through when a plugin is looked for
@@ -35,7 +35,7 @@ class Equipped(NamedTuple):
     """A configuration and the plugins it can be built from, with notes on what was done to it."""
 
     configuration: Configuration
-    registry: Registry
+    registry: PluginRegistry
     notes: tuple[str, ...] = ()
 
     @property
@@ -46,7 +46,7 @@ class Equipped(NamedTuple):
         return unique_kinds(kind for plugin in known for kind in plugin.watched_kinds)
 
 
-def equip(configuration: Configuration, registry: Registry, given: Sequence[str]) -> Equipped:
+def equip(configuration: Configuration, registry: PluginRegistry, given: Sequence[str]) -> Equipped:
     """Add the plugins that were given and those of packages that the configuration names."""
     notes: list[str] = []
     for spec in dict.fromkeys(given):
@@ -70,7 +70,7 @@ def equip(configuration: Configuration, registry: Registry, given: Sequence[str]
     return Equipped(configuration, registry, tuple(notes))
 
 
-def all_plugins(registry: Registry, given: Sequence[str]) -> Registry:
+def all_plugins(registry: PluginRegistry, given: Sequence[str]) -> PluginRegistry:
     """Every plugin that a configuration could name: those that were given, Podium's own collection
     and, for names that nobody has yet, those of installed packages that can be loaded."""
     for spec in dict.fromkeys(given):
@@ -159,12 +159,12 @@ def _require_attributes(plugin: type[Plugin], where: str) -> type[Plugin]:
     return plugin
 
 
-def _register(registry: Registry, plugin: type[Plugin], spec: str) -> Registry:
-    from podium.user_code.guarded_plugin import guarded
+def _register(registry: PluginRegistry, plugin: type[Plugin], spec: str) -> PluginRegistry:
+    from podium.user_code.guarded_plugin import guard_plugin
 
     try:
-        Registry([plugin])
-        return registry.with_plugins(guarded(plugin))
+        PluginRegistry([plugin])
+        return registry.with_plugins(guard_plugin(plugin))
     except RegistryError as problem:
         raise InputError(str(problem), source=spec) from None
 

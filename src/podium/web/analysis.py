@@ -149,7 +149,7 @@ def question(engine: Engine, key: str) -> tuple[Scenario, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class UnwatchedObjects:
     """What the scheduler does not watch: the object that says how pods like this one are replaced,
     and what decides about new pods of its namespace."""
 
@@ -157,10 +157,12 @@ class Surroundings:
     admission_objects: tuple[KubeObject, ...] = ()
 
 
-async def read_surroundings(engine: Engine, pod: Pod, client: KubeClient | None) -> Surroundings:
+async def read_surroundings(
+    engine: Engine, pod: Pod, client: KubeClient | None
+) -> UnwatchedObjects:
     """What may not be read is left out; then the defaults of a controller's kind are taken."""
     if client is None:
-        return Surroundings()
+        return UnwatchedObjects()
     namespace = pod.metadata.namespace
     controllers: list[Controller] = []
     owner = owner_of(pod, engine.cluster.catalog)
@@ -177,7 +179,7 @@ async def read_surroundings(engine: Engine, pod: Pod, client: KubeClient | None)
         with suppress(ApiError, Unreachable):
             page = await client.list(limit, selection)
             admission += [decode_as(bytes(each), struct) for each in page.items]
-    return Surroundings(controllers, tuple(admission))
+    return UnwatchedObjects(controllers, tuple(admission))
 
 
 def analyse(
@@ -186,7 +188,7 @@ def analyse(
     key: str,
     runs_on: str,
     kubectl: Kubectl,
-    around: Surroundings | None = None,
+    around: UnwatchedObjects | None = None,
 ) -> PodAnalysis:
     """`engine` gives its configuration, plugins and gates, and nothing else; `kubectl` is how
     commands reach the cluster."""
@@ -199,7 +201,7 @@ def analyse(
     answer = answer_without_search(result)
     if answer is None:
         pod = simulation.engine.state.pods.get(key, result.pod)
-        around = around or Surroundings()
+        around = around or UnwatchedObjects()
         stored = dataclasses.replace(scenario, admission_objects=around.admission_objects)
         server = admission_of(stored, engine.gates)
         trial = Trial(simulation.engine, pod)

@@ -53,7 +53,7 @@ _COMPRESSED_ELSEWHERE: Final = 64 * 1024
 Headers = tuple[tuple[str, str], ...]
 
 
-class Access(Protocol):
+class AccessControl(Protocol):
     def admit_to_files(self, headers: Mapping[str, str], tokens: list[str]) -> None:
         """To the page's own files, which hold nothing of the cluster. Raises Refused."""
 
@@ -78,7 +78,7 @@ class PageApplication:
         self,
         documents: Documents,
         streams: EventStreams,
-        access: Access,
+        access: AccessControl,
         prefix: str = "",
         play: TakesSteps | None = None,
     ) -> None:

@@ -123,7 +123,7 @@ class ClusterReader:
             resources=resources,
             unschedulable=np.flatnonzero(nodes.unschedulable[rows]).tolist(),
             tainted=np.flatnonzero(nodes.taint_set[rows]).tolist(),
-            groups=self._grouped(rows),
+            groups=self._get_groups(rows),
         )
 
     def changes(self, mark: str) -> ClusterChanges:
@@ -155,7 +155,7 @@ class ClusterReader:
     def _rows(self) -> Rows:
         return np.flatnonzero(self._cluster.nodes.present[: self._cluster.nodes.size])
 
-    def _grouped(self, rows: Rows) -> list[NodeGrouping]:
+    def _get_groups(self, rows: Rows) -> list[NodeGrouping]:
         """Labels by which nodes fall into groups, with the group of each node; -1 has none."""
         generation = self._cluster.nodes.generation
         if self._groups[0] != generation:

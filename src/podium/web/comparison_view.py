@@ -19,7 +19,7 @@ from podium.offline.what_if.run_metrics import WAIT_PERCENTILES
 MAX_PODS: Final = 20_000
 
 
-class ResourceColumns(DocumentPart, frozen=True):
+class ResourceFigures(DocumentPart, frozen=True):
     """A resource of all nodes."""
 
     name: str
@@ -79,7 +79,7 @@ class ComparisonView(Document, frozen=True):
     """Names of the nodes; all columns are in this order."""
     zones: tuple[str, ...]
     """The zone of each node, empty for none."""
-    resources: tuple[ResourceColumns, ...]
+    resources: tuple[ResourceFigures, ...]
     """Amounts of each resource: cpu in milli, memory in bytes."""
     waits: ComparedWaits
     """Waiting times of placed pods, on the virtual clock."""
@@ -106,7 +106,7 @@ def comparison_view(answer: ComparisonAnswer, scenario: Scenario) -> ComparisonV
     )
 
 
-def _resources(loads: Sequence[NodeLoads]) -> Iterator[ResourceColumns]:
+def _resources(loads: Sequence[NodeLoads]) -> Iterator[ResourceFigures]:
     """Those that every node has first; what only some runs have given away is 0 in the others."""
     by_name = [{each.name: each for each in load.resources} for load in loads]
     names = dict.fromkeys(name for found in by_name for name in found)
@@ -114,7 +114,7 @@ def _resources(loads: Sequence[NodeLoads]) -> Iterator[ResourceColumns]:
         known = next(found[name] for found in by_name if name in found)
         if name == EPHEMERAL_STORAGE:
             continue
-        yield ResourceColumns(
+        yield ResourceFigures(
             name,
             known.allocatable,
             known.before,

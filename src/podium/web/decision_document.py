@@ -119,12 +119,12 @@ def decision_matrix(engine: Engine, decision: Decision) -> DecisionMatrix:
         skipped=tuple(skipped),
         scorers=tuple(WeighedPlugin(each.plugin, each.weight) for each in decision.scores),
         feasible=len(decision.feasible),
-        nodes=tuple(_fitting(decision)),
-        rejected=tuple(_rejected(decision)),
+        nodes=tuple(_list_fitting_nodes(decision)),
+        rejected=tuple(_group_rejected_nodes(decision)),
     )
 
 
-def _fitting(decision: Decision) -> Iterator[ScoredNode]:
+def _list_fitting_nodes(decision: Decision) -> Iterator[ScoredNode]:
     """The best nodes, the chosen one first among its equals."""
     total, names = decision.total, decision.node_names
     rows = decision.feasible
@@ -137,7 +137,7 @@ def _fitting(decision: Decision) -> Iterator[ScoredNode]:
         yield ScoredNode(names[int(rows[at])], int(total[at]), decision.node_scores(at))
 
 
-def _rejected(decision: Decision) -> Iterator[RejectedNodes]:
+def _group_rejected_nodes(decision: Decision) -> Iterator[RejectedNodes]:
     """Nodes by the reason for which they were turned away, the most frequent first."""
     groups: dict[Status, list[str]] = {}
     counts: dict[Status, int] = {}
@@ -170,7 +170,8 @@ def examined_matrix(explanation: Explanation) -> ExaminedMatrix:
         scorers=tuple(WeighedPlugin(*each) for each in explanation.weights.items()),
         feasible=explanation.feasible_count,
         nodes=tuple(
-            ScoredNode(each.name, each.total, each.scores) for each in explanation.ranked(MAX_NODES)
+            ScoredNode(each.name, each.total, each.scores)
+            for each in explanation.rank_nodes(MAX_NODES)
         ),
         rejected=tuple(
             extend_part(

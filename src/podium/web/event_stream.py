@@ -18,7 +18,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from podium.net.serving import Receive, Send
-from podium.web.page_documents import EventSource, TooBusy
+from podium.web.page_documents import ChangeSource, TooBusy
 
 INTERVAL_S: Final = 0.25
 MAX_STREAMS: Final = 16
@@ -35,7 +35,7 @@ _HEADERS: Final = (
 class EventStreams:
     """All streams of a page."""
 
-    def __init__(self, source: EventSource, interval_s: float = INTERVAL_S) -> None:
+    def __init__(self, source: ChangeSource, interval_s: float = INTERVAL_S) -> None:
         self._source = source
         self._interval_s = interval_s
         self._open = 0

@@ -47,9 +47,9 @@ class FragmentationView(Document, frozen=True):
 
 def fragmentation_document(engine: Engine) -> FragmentationView:
     """In cards. Nodes without cards are not among the names."""
-    found = _followed(engine)
+    found = _read_followed_cards(engine)
     if found is None:
-        found = _observed(engine)
+        found = _observe_cards(engine)
     together = total_fragments(found)
     return FragmentationView(
         idle=together.idle / WHOLE,
@@ -64,7 +64,7 @@ def _cards(milli: float) -> float:
     return round(milli / WHOLE, 4)
 
 
-def _followed(engine: Engine) -> list[NodeFragments] | None:
+def _read_followed_cards(engine: Engine) -> list[NodeFragments] | None:
     for profile in engine.profiles.values():
         plugin = profile.plugins.get(GPUShare.name)
         if isinstance(plugin, GPUShare):
@@ -72,7 +72,7 @@ def _followed(engine: Engine) -> list[NodeFragments] | None:
     return None
 
 
-def _observed(engine: Engine) -> list[NodeFragments]:
+def _observe_cards(engine: Engine) -> list[NodeFragments]:
     nodes = find_nodes_with_devices(engine)
     if len(nodes) > MAX_OBSERVED_NODES:
         return []

@@ -73,7 +73,7 @@ def gang_document(engine: Engine, records: SchedulerRecords, namespace: str, nam
     """Raises NotThere."""
     gang = f"{namespace}/{name}"
     pods = [(key, pod) for key, pod in engine.state.pods.items() if gang_of(pod) == gang]
-    wanted = _wanted(engine, namespace, name, [pod for _, pod in pods])
+    wanted = _count_wanted_members(engine, namespace, name, [pod for _, pod in pods])
     if not pods and wanted is None:
         raise NotThere("no pod belongs to a gang of that name")
     members: list[GangMember] = []
@@ -93,7 +93,9 @@ def gang_document(engine: Engine, records: SchedulerRecords, namespace: str, nam
     )
 
 
-def _wanted(engine: Engine, namespace: str, name: str, pods: Iterable[Pod]) -> int | None:
+def _count_wanted_members(
+    engine: Engine, namespace: str, name: str, pods: Iterable[Pod]
+) -> int | None:
     """How many members have to have a node; None if nothing says so."""
     catalog = engine.cluster.catalog
     native = catalog.get(PodGroup, name, namespace)

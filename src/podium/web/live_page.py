@@ -73,7 +73,7 @@ class LivePage:
         self._parts = parts
         self._terminal = terminal
         self._url = url
-        self._throughput = Throughput(self._counted)
+        self._throughput = Throughput(self._engine_and_metrics)
         self._analyses = Analyses(self._now, kubectl or Kubectl())
         self._started = f"{next(_EPOCHS)}-{id(self):x}"
         self._made_readers: _Readers | None = None
@@ -205,7 +205,7 @@ class LivePage:
     def _now(self) -> float:
         return self._engine.clock()
 
-    def _counted(self) -> tuple[Engine, SchedulerMetrics]:
+    def _engine_and_metrics(self) -> tuple[Engine, SchedulerMetrics]:
         parts = self._parts()
         return parts.engine, parts.metrics
 

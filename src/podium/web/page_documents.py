@@ -34,7 +34,7 @@ class Documents(Protocol):
         """Raises NotThere and TooBusy. One that is encoded already is `Raw`."""
 
 
-class EventSource(Protocol):
+class ChangeSource(Protocol):
     """What has changed in between, for whoever keeps looking."""
 
     def changes(self, mark: str) -> "PageChanges | Awaitable[PageChanges]":

@@ -25,10 +25,10 @@ from podium.web.play_decisions import DecisionNotice, RecentDecisions
 from podium.web.play_examples import URGENT, PlayExamples, play_examples
 from podium.web.play_steps import (
     MAX_STEP_BYTES,
-    Outcome,
     PlayStep,
-    SetWeights,
+    SetWeightsStep,
     Step,
+    StepOutcome,
     UnknownStep,
     read_step,
 )
@@ -187,10 +187,10 @@ class Play:
             self._taken += 1
         return PlayStep.of(outcome, mark)
 
-    async def _carry_out(self, step: Step) -> Outcome:
-        if not isinstance(step, SetWeights):
+    async def _carry_out(self, step: Step) -> StepOutcome:
+        if not isinstance(step, SetWeightsStep):
             return await self._steps.carry_out(step)
-        outcome = Outcome([])
+        outcome = StepOutcome([])
         try:
             self._weights.set(step.profile, step.weights)
         except WrongWeights as problem:

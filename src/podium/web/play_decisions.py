@@ -9,7 +9,7 @@ from typing import Final
 
 from podium.golang.document_structs import DocumentPart, Moment, PodKey, Positive
 from podium.kubernetes.rules.timestamps import micro_time_text
-from podium.live.decision_notices import Notice, Outcome
+from podium.live.decision_notices import DecisionOutcome, Notice
 from podium.web.queue_document import reason_of
 
 MAX_KEPT: Final = 200
@@ -22,7 +22,7 @@ class DecisionNotice(DocumentPart, frozen=True):
     """Its place among all."""
     at: Moment
     """When it was so."""
-    outcome: Outcome
+    outcome: DecisionOutcome
     pod: PodKey
     """The pod."""
     node: str | None
@@ -41,7 +41,7 @@ class DecisionNotice(DocumentPart, frozen=True):
             pod=notice.pod,
             node=notice.node or None,
             text=notice.text,
-            reason=reason_of(notice.text) if notice.outcome is Outcome.PENDING else None,
+            reason=reason_of(notice.text) if notice.outcome is DecisionOutcome.PENDING else None,
         )
 
 

@@ -12,11 +12,11 @@ MAX_STEP_BYTES: Final = 64 * 1024
 Name = Annotated[str, Meta(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=253)]
 
 
-class Create(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="create"):
+class CreateStep(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="create"):
     yaml: str
 
 
-class Delete(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="delete"):
+class DeleteStep(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="delete"):
     """`object_kind` as kubectl takes it, with its group."""
 
     object_kind: str = msgspec.field(name="kind")
@@ -24,35 +24,50 @@ class Delete(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", 
     namespace: Name | None = None
 
 
-class Cordon(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="cordon"):
+class CordonStep(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="cordon"):
     node: Name
 
 
-class Uncordon(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="uncordon"):
+class UncordonStep(
+    Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="uncordon"
+):
     node: Name
 
 
-class Drain(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="drain"):
+class DrainStep(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="drain"):
     node: Name
 
 
-class Kill(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="kill"):
+class KillStep(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="kill"):
     node: Name
 
 
-class Revive(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="revive"):
+class ReviveStep(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="revive"):
     node: Name
 
 
-class SetWeights(Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="weights"):
+class SetWeightsStep(
+    Struct, frozen=True, forbid_unknown_fields=True, tag_field="step", tag="weights"
+):
     """Plugins that are not named have the weight that they were started with."""
 
     profile: str
     weights: dict[str, int]
 
 
-Step = Create | Delete | Cordon | Uncordon | Drain | Kill | Revive | SetWeights
-ClusterStep = Create | Delete | Cordon | Uncordon | Drain | Kill | Revive
+Step = (
+    CreateStep
+    | DeleteStep
+    | CordonStep
+    | UncordonStep
+    | DrainStep
+    | KillStep
+    | ReviveStep
+    | SetWeightsStep
+)
+ClusterStep = (
+    CreateStep | DeleteStep | CordonStep | UncordonStep | DrainStep | KillStep | ReviveStep
+)
 
 
 _DECODER: Final[msgspec.json.Decoder[Step]] = msgspec.json.Decoder(Step)
@@ -69,7 +84,7 @@ class CreatedObject(DocumentPart, frozen=True):
     """Its namespace, empty where there is none."""
 
 
-class Outcome(Struct):
+class StepOutcome(Struct):
     """What became of a step; `objects` were created, `problem` is what stood in the way."""
 
     commands: list[str]
@@ -107,7 +122,7 @@ class PlayStep(Document, frozen=True):
     """What does the same in a terminal."""
 
     @classmethod
-    def of(cls, outcome: Outcome, mark: int) -> "PlayStep":
+    def of(cls, outcome: StepOutcome, mark: int) -> "PlayStep":
         return cls(
             mark=mark,
             done=tuple(outcome.done),

@@ -23,7 +23,7 @@ from podium.client.resources import (
     PRIORITY_CLASSES,
 )
 from podium.client.transport import Request, RequestFailed
-from podium.golang.documents import Limits, expand_lists, read_documents
+from podium.golang.documents import DocumentLimits, expand_lists, read_documents
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.kubernetes.kinds.pod import Pod
@@ -34,20 +34,20 @@ from podium.web.play_commands import OUT_OF_SERVICE
 from podium.web.play_steps import (
     MAX_STEP_BYTES,
     ClusterStep,
-    Cordon,
-    Create,
+    CordonStep,
     CreatedObject,
-    Delete,
-    Drain,
-    Kill,
-    Outcome,
-    Revive,
-    Uncordon,
+    CreateStep,
+    DeleteStep,
+    DrainStep,
+    KillStep,
+    ReviveStep,
+    StepOutcome,
+    UncordonStep,
 )
 
 MAX_OBJECTS: Final = 20
 MAX_EVICTED: Final = 200
-_YAML_LIMITS: Final = Limits(size_bytes=MAX_STEP_BYTES, depth=40, alias_nodes=2_000)
+_YAML_LIMITS: Final = DocumentLimits(size_bytes=MAX_STEP_BYTES, depth=40, alias_nodes=2_000)
 _TIMEOUT_S: Final = 10.0
 _TRIES: Final = 5
 _WRITER: Final = (("fieldManager", "podium-play"),)
@@ -80,36 +80,36 @@ class ClusterSteps:
     def __init__(self, client: KubeClient) -> None:
         self._transport = client.transport
 
-    async def carry_out(self, step: ClusterStep) -> Outcome:
+    async def carry_out(self, step: ClusterStep) -> StepOutcome:
         match step:
-            case Create(yaml):
-                outcome = Outcome([play_commands.create_command(yaml)])
+            case CreateStep(yaml):
+                outcome = StepOutcome([play_commands.create_command(yaml)])
                 work = self._create(yaml, outcome)
-            case Delete(kind, name, namespace):
-                outcome = Outcome([play_commands.delete_command(kind, namespace or "", name)])
+            case DeleteStep(kind, name, namespace):
+                outcome = StepOutcome([play_commands.delete_command(kind, namespace or "", name)])
                 work = self._delete(kind, name, namespace or "", outcome)
-            case Cordon(node):
-                outcome = Outcome([play_commands.cordon_command(node)])
+            case CordonStep(node):
+                outcome = StepOutcome([play_commands.cordon_command(node)])
                 work = self._set_unschedulable(node, outcome, unschedulable=True)
-            case Uncordon(node):
-                outcome = Outcome([play_commands.uncordon_command(node)])
+            case UncordonStep(node):
+                outcome = StepOutcome([play_commands.uncordon_command(node)])
                 work = self._set_unschedulable(node, outcome, unschedulable=False)
-            case Drain(node):
-                outcome = Outcome([play_commands.drain_command(node)])
+            case DrainStep(node):
+                outcome = StepOutcome([play_commands.drain_command(node)])
                 work = self._drain(node, outcome)
-            case Kill(node):
-                outcome = Outcome(play_commands.kill_commands(node))
+            case KillStep(node):
+                outcome = StepOutcome(play_commands.kill_commands(node))
                 work = self._kill(node, outcome)
-            case Revive(node):
-                outcome = Outcome(play_commands.revive_commands(node))
+            case ReviveStep(node):
+                outcome = StepOutcome(play_commands.revive_commands(node))
                 work = self._revive(node, outcome)
             case _:
                 assert_never(step)
-        return await _told(work, outcome)
+        return await _record_problem(work, outcome)
 
     # --- objects ------------------------------------------------------------------------------
 
-    async def _create(self, text: str, outcome: Outcome) -> None:
+    async def _create(self, text: str, outcome: StepOutcome) -> None:
         documents = list(expand_lists(read_documents(text, "YAML", _YAML_LIMITS)))
         if not documents:
             raise InputError("there is no object in it", source="YAML")
@@ -127,7 +127,7 @@ class ClusterSteps:
             await self._create_one(resource, value, outcome)
 
     async def _create_one(
-        self, resource: ResourceType, value: JsonObject, outcome: Outcome
+        self, resource: ResourceType, value: JsonObject, outcome: StepOutcome
     ) -> None:
         metadata = value.get("metadata")
         given = metadata.get("namespace") if isinstance(metadata, dict) else None
@@ -139,7 +139,7 @@ class ClusterSteps:
         outcome.objects.append(CreatedObject(kind, made["name"], made.get("namespace", "")))
         outcome.done.append(f"{kind}/{made['name']} created")
 
-    async def _delete(self, kind: str, name: str, namespace: str, outcome: Outcome) -> None:
+    async def _delete(self, kind: str, name: str, namespace: str, outcome: StepOutcome) -> None:
         resource = _DELETED.get(kind)
         if resource is None or resource.namespaced != bool(namespace):
             raise InputError(f"Play deletes {', '.join(_DELETED)}, each by its name")
@@ -148,11 +148,13 @@ class ClusterSteps:
 
     # --- nodes --------------------------------------------------------------------------------
 
-    async def _set_unschedulable(self, node: str, outcome: Outcome, *, unschedulable: bool) -> None:
+    async def _set_unschedulable(
+        self, node: str, outcome: StepOutcome, *, unschedulable: bool
+    ) -> None:
         await self._patch(node, {"spec": {"unschedulable": unschedulable or None}})
         outcome.done.append(f"node/{node} {'cordoned' if unschedulable else 'uncordoned'}")
 
-    async def _drain(self, node: str, outcome: Outcome) -> None:
+    async def _drain(self, node: str, outcome: StepOutcome) -> None:
         await self._set_unschedulable(node, outcome, unschedulable=True)
         query = (("fieldSelector", f"spec.nodeName={node}"), ("limit", str(MAX_EVICTED)))
         listed = msgspec.json.decode(
@@ -181,14 +183,14 @@ class ClusterSteps:
         path = PODS.path(pod.namespace, pod.name, "eviction")
         await self._send("POST", path, msgspec.json.encode(body), query=_WRITER)
 
-    async def _kill(self, node: str, outcome: Outcome) -> None:
+    async def _kill(self, node: str, outcome: StepOutcome) -> None:
         await self._patch(node, {"metadata": {"annotations": {FAILURE: "unreachable"}}})
         outcome.done.append(f"node/{node} annotated")
         taint: JsonObject = {"key": OUT_OF_SERVICE, "value": "nodeshutdown", "effect": "NoExecute"}
         await self._change_taints(node, lambda taints: [*_without_ours(taints), taint])
         outcome.done.append(f"node/{node} tainted")
 
-    async def _revive(self, node: str, outcome: Outcome) -> None:
+    async def _revive(self, node: str, outcome: StepOutcome) -> None:
         await self._patch(node, {"metadata": {"annotations": {FAILURE: None}}})
         outcome.done.append(f"node/{node} annotated")
         await self._change_taints(node, _without_ours)
@@ -234,7 +236,7 @@ class ClusterSteps:
         return reply.body
 
 
-async def _told(work: Awaitable[None], outcome: Outcome) -> Outcome:
+async def _record_problem(work: Awaitable[None], outcome: StepOutcome) -> StepOutcome:
     try:
         await work
     except ApiError as problem:

@@ -19,7 +19,7 @@ from podium.scheduler.engine import Engine
 from podium.scheduler.explain.cause_document import CauseInFull
 from podium.scheduler.explain.proposals.admitting import Admitting
 from podium.scheduler.explain.proposals.answer_document import ProposalInBrief, answer_fields
-from podium.scheduler.explain.proposals.search import Answer, find_proposals
+from podium.scheduler.explain.proposals.search import ProposalAnswer, find_proposals
 from podium.scheduler.explain.proposals.shell import Kubectl
 from podium.scheduler.explain.trial import Trial
 from podium.scheduler.framework.asking import Asker
@@ -134,14 +134,16 @@ def _analyses(
     engine: Engine, waiting: list[PodResult], asked: _Asked
 ) -> Iterator[tuple[str, Document]]:
     """Causes for everybody, and what would help once for each cause."""
-    answers: dict[object, Answer] = {}
+    answers: dict[object, ProposalAnswer] = {}
     for result in waiting:
         first = result.causes[0].key if result.causes else result.message
         if first not in answers and len(answers) < MAX_SEARCHES:
             answers[first] = _answer(engine, result, asked)
         answer = answers.get(first)
         own = answer is not None and answer.pod.metadata.key == result.pod.metadata.key
-        shown = answer if own and answer is not None else Answer(result.pod, is_complete=False)
+        shown = (
+            answer if own and answer is not None else ProposalAnswer(result.pod, is_complete=False)
+        )
         yield (
             f"pods/{result.key}/analysis",
             PodAnalysis(
@@ -157,9 +159,11 @@ def _analyses(
         )
 
 
-def _answer(engine: Engine, result: PodResult, asked: _Asked) -> Answer:
+def _answer(engine: Engine, result: PodResult, asked: _Asked) -> ProposalAnswer:
     pod = engine.state.pods.get(result.key)
     if pod is None or result.turned_away_from:
-        return Answer(result.pod, reason=result.message, turned_away_from=result.turned_away_from)
+        return ProposalAnswer(
+            result.pod, reason=result.message, turned_away_from=result.turned_away_from
+        )
     trial = Trial(engine, pod, asked.ask)
     return find_proposals(trial, asked.controllers, asked.kubectl, asked.server)

@@ -74,7 +74,7 @@ def node_story_document(
 ) -> NodeStory:
     """`remembered` are the stays on all nodes. Raises NotThere."""
     is_present = engine.cluster.nodes.is_present(name)
-    stays = [*remembered.get(name, ()), *_unremembered(engine, name, remembered)]
+    stays = [*remembered.get(name, ()), *_find_unremembered(engine, name, remembered)]
     if not stays and not is_present:
         raise NotThere("there is no such node, and nobody is known to have been there")
     # Those that are there now matter most, then those that left last.
@@ -120,7 +120,7 @@ def remembered_stays(log: PodLog) -> dict[str, list[Stay]]:
     return found
 
 
-def _unremembered(
+def _find_unremembered(
     engine: Engine, name: str, remembered: Mapping[str, list[Stay]]
 ) -> Iterator[Stay]:
     """Pods that are on a node now and of whose coming nothing is told."""

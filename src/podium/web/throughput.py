@@ -23,7 +23,7 @@ MAX_POINTS: Final = 300
 _PHASES: Final = ("PreFilter", "Filter", "PostFilter", "Score", "Permit", "PreBind", "Bind")
 
 
-class Sample(NamedTuple):
+class ThroughputSample(NamedTuple):
     """Counts since the start, and the queue at that moment; `phases` are (calls, seconds)."""
 
     at: float
@@ -90,7 +90,7 @@ class Throughput:
     ) -> None:
         self._parts = parts
         self._every_s = every_s
-        self._samples: deque[Sample] = deque(maxlen=int(KEPT_S / every_s) + 1)
+        self._samples: deque[ThroughputSample] = deque(maxlen=int(KEPT_S / every_s) + 1)
 
     async def follow(self) -> None:
         """Sample until cancelled."""
@@ -105,7 +105,7 @@ class Throughput:
             if result in attempts:
                 attempts[result] += series.value
         sizes = engine.queue.sizes()
-        sample = Sample(
+        sample = ThroughputSample(
             engine.clock(),
             tuple(attempts.values()),
             (*sizes, len(engine.state.waiting)),
@@ -144,7 +144,7 @@ class Throughput:
         )
 
 
-def _rate(before: Sample, after: Sample, was: int, is_: int) -> float:
+def _rate(before: ThroughputSample, after: ThroughputSample, was: int, is_: int) -> float:
     return round((is_ - was) / max(after.at - before.at, 1e-6), 3)
 
 

@@ -54,7 +54,7 @@ def test_pods_on_other_nodes_that_stand_in_the_way_have_to_go() -> None:
     assert cluster.nominated() == {"shy": "a"}
     for name in ("one", "two"):
         cluster.delete(name)
-    cluster.engine.preemptions.finished(cluster.preemptions[0].preemptor, None)
+    cluster.engine.preemptions.finish_preemption(cluster.preemptions[0].preemptor, None)
     cluster.wait(60)
     assert cluster.run() == ["shy"]
     assert "shy" in cluster.bindings

@@ -36,10 +36,10 @@ class QuotaGangs(GangCluster):
             for request in asked:
                 for eviction in request.evict:
                     self._evict(request, eviction.victim)
-                self.engine.preemptions.finished(request.preemptor, None)
+                self.engine.preemptions.finish_preemption(request.preemptor, None)
 
     def _evict(self, request: Preempt, victim: PodInfo) -> None:
-        self.engine.preemptions.evicted(request.preemptor, victim, request.node_name)
+        self.engine.preemptions.confirm_eviction(request.preemptor, victim, request.node_name)
         if victim.key not in self.gone:
             self.gone.append(victim.key)
             self.delete(victim.key)

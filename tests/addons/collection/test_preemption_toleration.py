@@ -138,7 +138,7 @@ def test_a_preemptor_that_missed_its_last_victim_is_woken_at_the_end() -> None:
     cluster.delete("two")
     assert cluster.where() == {"urgent": "gated"}
     (request,) = cluster.preemptions
-    cluster.engine.preemptions.finished(request.preemptor, None)
+    cluster.engine.preemptions.finish_preemption(request.preemptor, None)
     assert cluster.run() == ["urgent"]
 
 

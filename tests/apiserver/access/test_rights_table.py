@@ -24,7 +24,7 @@ from support.apiserver.rights_table import (
     object_of,
 )
 
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.resources.table import builtin_resources
 
 ROLES = f"/apis/{RBAC}/v1/clusterroles"
@@ -122,7 +122,7 @@ def _full_resources(api: Api) -> dict[str, list[str]]:
 class Table:
     """A server with an object of one resource, and the cells of that resource."""
 
-    def __init__(self, resource: Resource) -> None:
+    def __init__(self, resource: ApiResource) -> None:
         self.api = Api()
         self.api.create(DEFINITIONS, definition(DEFINED))
         self.subjects = Subjects(self.api)
@@ -154,10 +154,10 @@ class Table:
         """What bindings bind."""
         pods = f"/api/v1/namespaces/{NAMESPACE}/pods"
         self.api.ask("DELETE", f"{pods}/a", {"gracePeriodSeconds": 0})
-        pods_resource = self.api.registry.table.named("pods")
+        pods_resource = self.api.registry.table.get_required("pods")
         self.api.create(pods, object_of(pods_resource, "a"))
 
-    def _remove(self, resource: Resource, path: str) -> None:
+    def _remove(self, resource: ApiResource, path: str) -> None:
         api = self.api
         if api.ask("DELETE", path, {"gracePeriodSeconds": 0}).status == 404:
             return
@@ -187,9 +187,9 @@ def _is_used_up(cell: Cell) -> bool:
     return cell.method == "POST" or len(cell.rights) > 1
 
 
-def _resources() -> Iterator[Resource]:
+def _resources() -> Iterator[ApiResource]:
     yield from builtin_resources()
-    yield Resource("example.com", "v1", "Widget", "widgets", "widget", namespaced=True)
+    yield ApiResource("example.com", "v1", "Widget", "widgets", "widget", namespaced=True)
 
 
 RESOURCES = list(_resources())
@@ -197,7 +197,7 @@ IDS = [each.group_resource for each in RESOURCES]
 
 
 @pytest.mark.parametrize("resource", RESOURCES, ids=IDS)
-def test_a_request_takes_each_of_its_rights_and_no_other(resource: Resource) -> None:
+def test_a_request_takes_each_of_its_rights_and_no_other(resource: ApiResource) -> None:
     table = Table(resource)
     problems: list[str] = []
     for cell in table.cells:

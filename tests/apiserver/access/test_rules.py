@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.apiserver.access.authorisation import MAX_PARTS, described, missing, rule_grants
-from podium.apiserver.access.users import Attempt
+from podium.apiserver.access.authorisation import (
+    MAX_PARTS,
+    describe_rule,
+    find_uncovered_rules,
+    rule_grants,
+)
+from podium.apiserver.access.users import AuthorizationAttributes
 
 
 def rule(verbs: str, groups: str, resources: str, *names: str) -> dict[str, Any]:
@@ -51,11 +56,11 @@ def paths(verbs: str, *urls: str) -> dict[str, Any]:
     ],
 )  # fmt: skip
 def test_what_is_not_held_is_missing(held: Any, wanted: Any, lacking: Any) -> None:
-    assert missing(held, wanted) == lacking
+    assert find_uncovered_rules(held, wanted) == lacking
 
 
 def test_rules_are_described_in_one_line() -> None:
-    shown = described(rule("get list", "core apps", "pods", "a"))
+    shown = describe_rule(rule("get list", "core apps", "pods", "a"))
 
     assert shown == (
         '{APIGroups:["" "apps"], Resources:["pods"], ResourceNames:["a"], Verbs:["get" "list"]}'
@@ -67,8 +72,8 @@ def test_a_rule_that_multiplies_beyond_measure_is_missing_as_a_whole() -> None:
     huge = rule(many, many, many)
 
     assert MAX_PARTS < 1000**3
-    assert missing([rule("get", "core", "pods")], [huge]) == [huge]
-    assert missing([rule("*", "*", "*")], [huge]) == []
+    assert find_uncovered_rules([rule("get", "core", "pods")], [huge]) == [huge]
+    assert find_uncovered_rules([rule("*", "*", "*")], [huge]) == []
 
 
 _WORDS = st.lists(st.sampled_from(["a", "b", "*"]), min_size=1, max_size=2, unique=True)
@@ -90,7 +95,7 @@ _RULES = st.lists(
     held=_RULES,
     wanted=_RULES,
     attempt=st.builds(
-        Attempt,
+        AuthorizationAttributes,
         verb=st.sampled_from(["a", "b", "c"]),
         group=st.sampled_from(["a", "b", "c"]),
         resource=st.sampled_from(["p", "q"]),
@@ -99,7 +104,9 @@ _RULES = st.lists(
     ),
 )
 def test_who_covers_rules_may_do_whatever_they_grant(
-    held: Any, wanted: Any, attempt: Attempt
+    held: Any, wanted: Any, attempt: AuthorizationAttributes
 ) -> None:
-    if any(rule_grants(each, attempt) for each in wanted) and not missing(held, wanted):
+    if any(rule_grants(each, attempt) for each in wanted) and not find_uncovered_rules(
+        held, wanted
+    ):
         assert any(rule_grants(each, attempt) for each in held)

@@ -12,7 +12,7 @@ from support.apiserver.asgi_client import exchange
 
 from podium.apiserver import protobuf
 from podium.apiserver.http.app import Application
-from podium.apiserver.http.messages import MAX_BODY_BYTES, Request
+from podium.apiserver.http.messages import MAX_BODY_BYTES, HttpRequest
 
 
 def application(api: Api) -> Application:
@@ -120,7 +120,7 @@ def test_a_bug_is_an_answer_and_a_line_in_the_log(
 ) -> None:
     api = Api()
 
-    def broken(request: Request) -> None:
+    def broken(request: HttpRequest) -> None:
         raise RuntimeError("oh no")
 
     monkeypatch.setattr(api.service, "respond", broken)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.apiserver.api_calls import APPLY, JSON_PATCH, MERGE, PODS, STRATEGIC, Api, pod
 
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.resources.table import builtin_resources
 
 JUNK: list[Any] = [
@@ -82,7 +82,7 @@ class Mischief:
             return items + items[:1] if choose.random() < 0.1 else items
         return value
 
-    def request(self, resource: Resource) -> dict[str, Any]:
+    def request(self, resource: ApiResource) -> dict[str, Any]:
         choose = self.random
         root = f"/apis/{resource.group}/v1" if resource.group else "/api/v1"
         place = "/namespaces/default" if resource.namespaced else ""

@@ -10,8 +10,8 @@ from support.apiserver.schema_values import objects_of
 
 from podium.apiserver.managed_fields import Writer, apply, track_create, track_update
 from podium.apiserver.managed_fields.tracking import without_identity
-from podium.apiserver.managed_fields.typed_values import field_set, merged
-from podium.golang.json_values import copied
+from podium.apiserver.managed_fields.typed_values import field_set, merge_values
+from podium.golang.json_values import copy_json
 from podium.kubernetes.schema import Schema, decode, schema_of
 from podium.kubernetes.status_errors import StatusError
 
@@ -97,7 +97,7 @@ def test_taking_a_field_of_another_owner_is_a_conflict_unless_forced() -> None:
 
 def test_all_conflicts_are_listed_by_owner() -> None:
     live = applied(None, config(data={"a": "1", "b": "1"}))
-    changed = decode({**copied(live), "data": {"a": "1", "b": "1", "c": "1"}}, CONFIG_MAP).value
+    changed = decode({**copy_json(live), "data": {"a": "1", "b": "1", "c": "1"}}, CONFIG_MAP).value
     track_update(live, changed, CONFIG_MAP, Writer("upd", NOW, ""))
     error = refusal(changed, config(data={"a": "2", "b": "2", "c": "2"}), "two")
     assert error.message == (
@@ -286,7 +286,7 @@ def test_an_applier_owns_its_configuration_and_the_object_has_it(
     live = applied(None, first, "one", schema)
     result = apply(live, second, schema, Writer("two", NOW), True)
     assert owned(result).get("two", {}) == without_identity(field_set(second, schema.root))
-    assert merged(result, second, schema.root) == result
+    assert merge_values(result, second, schema.root) == result
 
 
 @settings(max_examples=30, deadline=None)

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from podium.apiserver.openapi import OpenApi
-from podium.apiserver.openapi.models import Dialect, Models
-from podium.kubernetes.resources.resource import Resource
+from podium.apiserver.openapi.models import Models, OpenApiVersion
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.resources.table import ResourceTable, builtin_resources
 from podium.kubernetes.schema import schema_of
 
-GIZMO = Resource("x.dev", "v1", "Gizmo", "gizmos", "gizmo", True, is_custom=True)
+GIZMO = ApiResource("x.dev", "v1", "Gizmo", "gizmos", "gizmo", True, is_custom=True)
 SCHEMA = {
     "type": "object",
     "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}},
@@ -70,7 +70,7 @@ def test_there_is_no_document_of_what_is_not_served(openapi: OpenApi) -> None:
 @pytest.mark.parametrize(
     "resource", [r for r in builtin_resources() if "patch" in r.verbs], ids=str
 )
-def test_every_kind_that_can_be_patched_says_how(openapi: OpenApi, resource: Resource) -> None:
+def test_every_kind_that_can_be_patched_says_how(openapi: OpenApi, resource: ApiResource) -> None:
     path = "api/v1" if not resource.group else f"apis/{resource.group}/{resource.version}"
     scope = "/namespaces/{namespace}" if resource.namespaced else ""
     item = document(openapi, path)["paths"][f"/{path}{scope}/{resource.plural}/{{name}}"]
@@ -110,10 +110,10 @@ def test_models_carry_what_patches_and_applies_need(openapi: OpenApi) -> None:
 
 
 def test_models_may_refer_back_to_themselves() -> None:
-    models = Models(Dialect.V3)
+    models = Models(OpenApiVersion.V3)
     models.refer(schema_of("apiextensions.k8s.io", "v1", "CustomResourceDefinition").root)
     name = next(each for each in models.by_name if each.endswith(".JSONSchemaProps"))
-    assert models.by_name[name]["properties"]["not"] == {"$ref": Dialect.V3.value + name}
+    assert models.by_name[name]["properties"]["not"] == {"$ref": OpenApiVersion.V3.value + name}
 
 
 def test_custom_resources_come_and_go_with_the_table(

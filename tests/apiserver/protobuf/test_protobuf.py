@@ -11,7 +11,7 @@ from podium.apiserver.protobuf.wire import (
     FieldReader,
     bytes_field,
     fields_of_message,
-    signed,
+    to_signed,
     varint,
 )
 from podium.kubernetes.resources.table import builtin_resources
@@ -111,7 +111,7 @@ def test_numbers_survive(number: int) -> None:
     (found,) = FieldReader().fields_of(memoryview(b"\x08" + varint(number)))
 
     assert isinstance(found[1], int)
-    assert signed(found[1]) == number
+    assert to_signed(found[1]) == number
 
 
 @given(st.binary(max_size=60))

@@ -6,7 +6,7 @@ import pytest
 from support.apiserver.api_calls import CONFIG_MAPS, PODS, Answer, Api, config_map
 
 from podium.apiserver import protobuf
-from podium.apiserver.protobuf.envelope import enveloped
+from podium.apiserver.protobuf.envelope import wrap_message
 from podium.apiserver.protobuf.wire import bytes_field, number_field
 from podium.apiserver.protobuf.writing import write_message
 from podium.kubernetes.schema import schema_of
@@ -36,7 +36,7 @@ DEFINITION: dict[str, Any] = {
 def options(api_version: str, **fields: Any) -> bytes:
     """DeleteOptions as Go's typed clients send them: under the version of the resource."""
     schema = schema_of("meta.k8s.io", "v1", "DeleteOptions")
-    return enveloped(api_version, "DeleteOptions", write_message(schema.root, fields))
+    return wrap_message(api_version, "DeleteOptions", write_message(schema.root, fields))
 
 
 def send(api: Api, method: str, path: str, body: bytes) -> Answer:
@@ -113,7 +113,7 @@ def test_delete_options_that_cannot_be_read_are_refused(message: bytes) -> None:
     api = Api()
     api.create(CONFIG_MAPS, config_map("a"))
 
-    answer = send(api, "DELETE", f"{CONFIG_MAPS}/a", enveloped("v1", "DeleteOptions", message))
+    answer = send(api, "DELETE", f"{CONFIG_MAPS}/a", wrap_message("v1", "DeleteOptions", message))
 
     assert answer.status == 400
     assert api.ask("GET", f"{CONFIG_MAPS}/a").status == 200
@@ -123,7 +123,7 @@ def test_options_of_an_unknown_kind_are_refused() -> None:
     api = Api()
     api.create(CONFIG_MAPS, config_map("a"))
 
-    answer = send(api, "DELETE", f"{CONFIG_MAPS}/a", enveloped("x.dev/v1", "Nope", b""))
+    answer = send(api, "DELETE", f"{CONFIG_MAPS}/a", wrap_message("x.dev/v1", "Nope", b""))
 
     assert answer.status == 400
     assert answer.message.startswith('no kind "Nope" is registered for version "x.dev/v1"')
@@ -134,7 +134,7 @@ def test_custom_objects_have_no_messages() -> None:
     api.create(DEFINITIONS, DEFINITION)
     path = "/apis/x.dev/v1/namespaces/default/gizmos"
 
-    answer = send(api, "POST", path, enveloped("x.dev/v1", "Gizmo", b""))
+    answer = send(api, "POST", path, wrap_message("x.dev/v1", "Gizmo", b""))
 
     assert answer.status == 400
     assert "does not implement the protobuf marshalling interface" in answer.message
@@ -146,7 +146,7 @@ def test_an_envelope_without_a_kind_holds_what_the_path_says() -> None:
     schema = schema_of("", "v1", "ConfigMap")
     message = write_message(schema.root, config_map("a", key="value"))
 
-    assert send(api, "POST", CONFIG_MAPS, enveloped("", "", message)).status == 201
+    assert send(api, "POST", CONFIG_MAPS, wrap_message("", "", message)).status == 201
     assert api.get(f"{CONFIG_MAPS}/a")["data"] == {"key": "value"}
 
 
@@ -159,7 +159,7 @@ def test_an_envelope_without_a_kind_holds_what_the_path_says() -> None:
     ],
 )
 def test_messages_of_too_many_fields_are_refused(message: bytes) -> None:
-    answer = send(Api(), "POST", CONFIG_MAPS, enveloped("v1", "ConfigMap", message))
+    answer = send(Api(), "POST", CONFIG_MAPS, wrap_message("v1", "ConfigMap", message))
 
     assert answer.status == 400
     assert "exceeded max number of fields (200000)" in answer.message
@@ -211,7 +211,7 @@ def packed_definition(root: bytes) -> bytes:
         + bytes_field(4, b"Namespaced")
         + bytes_field(7, version)
     )
-    return enveloped(
+    return wrap_message(
         "apiextensions.k8s.io/v1",
         "CustomResourceDefinition",
         bytes_field(1, bytes_field(1, b"gizmos.x.dev")) + bytes_field(2, spec),

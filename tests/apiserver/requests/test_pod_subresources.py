@@ -198,7 +198,7 @@ def test_a_budget_in_disorder_forbids_evictions(status: Json, text: str) -> None
     api = guarded(1)
     stored = api.store.collection("poddisruptionbudgets.policy").get("default", "guard")
     assert stored is not None
-    budgets = api.registry.table.named("poddisruptionbudgets", "policy")
+    budgets = api.registry.table.get_required("poddisruptionbudgets", "policy")
     budget = api.registry.read(budgets, stored)
     budget["status"] |= status
     api.registry.replace(budgets, stored, budget, dry_run=False)

@@ -287,7 +287,7 @@ async def acting_meanwhile(api: HookedApi, gate: Gate, write: Any, act: Any) -> 
 
 def write_past_webhooks(api: HookedApi, name: str, **data: str) -> None:
     """As another client would that no webhook speaks of."""
-    maps = api.registry.table.named("configmaps")
+    maps = api.registry.table.get_required("configmaps")
     before = api.registry.get(maps, "default", name)
     obj = {**api.registry.read(maps, before), "data": data}
     api.registry.replace(maps, before, obj, dry_run=False)
@@ -330,7 +330,7 @@ def test_what_was_created_meanwhile_exists(api: HookedApi, hooks: WebhookServer)
     api.mutated_by(hook(hooks.at("/m", gate)))
 
     def create() -> None:
-        maps = api.registry.table.named("configmaps")
+        maps = api.registry.table.get_required("configmaps")
         made = {**config_map("x"), "metadata": {"name": "x", "namespace": "default", "uid": "u"}}
         api.registry.create(maps, "default", "x", made, dry_run=False)
 

@@ -22,8 +22,8 @@ from podium.scheduler.framework.asking import (
     CallFailed,
     ExtenderAnswer,
     FilterAnswer,
-    MetaVictims,
     PreemptAnswer,
+    PreemptMetaVictims,
     PrioritizeAnswer,
 )
 from podium.testing import make_node
@@ -133,7 +133,11 @@ def test_victims_are_uids() -> None:
     victims = {"Pods": [{"UID": "u1"}, {"uid": "u2", "name": "x"}], "NumPDBViolations": 2}
     body = json.dumps({"NodeNameToMetaVictims": {"n1": victims, "n2": {}, "n3": None}}).encode()
     assert read_answer(PREEMPT, body) == PreemptAnswer(
-        {"n1": MetaVictims(("u1", "u2"), 2), "n2": MetaVictims((), 0), "n3": MetaVictims((), 0)}
+        {
+            "n1": PreemptMetaVictims(("u1", "u2"), 2),
+            "n2": PreemptMetaVictims((), 0),
+            "n3": PreemptMetaVictims((), 0),
+        }
     )
     assert read_answer(PREEMPT, b"{}") == PreemptAnswer({})
 

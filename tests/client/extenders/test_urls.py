@@ -11,7 +11,7 @@ from podium.client.extenders.exchange import (
     verb_url,
     wire_form,
 )
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 
 
 @given(st.text(alphabet="abc/", max_size=8), st.text(max_size=10))
@@ -29,7 +29,7 @@ def test_any_address_is_checked_without_another_error(text: str) -> None:
     except AddressProblem as problem:
         told = str(problem)
     if told:
-        assert quoted(show_url(text)) in told or quoted(text) in told
+        assert go_quote(show_url(text)) in told or go_quote(text) in told
     else:
         assert wire_form(parts).isascii() or not parts.netloc.isascii()
 

@@ -11,7 +11,7 @@ from support.simulated.simulated_clusters import Cluster
 from podium.client import ResourceType
 from podium.client.resources import DEPLOYMENTS, JOBS, NODES, PODS, STATEFUL_SETS
 from podium.commands.processes.applying import apply_documents
-from podium.golang.documents import Document, expand_lists, read_documents
+from podium.golang.documents import SourceDocument, expand_lists, read_documents
 from podium.golang.errors import InputError
 from podium.simulated.cluster import SimulatedClusterOptions
 from podium.testing.embedded import embedded_cluster
@@ -20,7 +20,7 @@ CONFIG_MAPS = ResourceType("", "v1", "configmaps", "ConfigMap")
 MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
 
 
-def documents(text: str) -> list[Document]:
+def documents(text: str) -> list[SourceDocument]:
     return list(expand_lists(read_documents(text, "objects.yaml")))
 
 

@@ -7,7 +7,7 @@ from support.apiserver.smallest_objects import smallest
 from support.apiserver.written_objects import Object, Shelf, pod_written, resource_of
 
 from podium.kubernetes.admission import AdmissionSettings, admit_binding, admit_delete
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.status_errors import StatusError
 
 POD = resource_of("Pod")
@@ -15,7 +15,7 @@ NODE = resource_of("Node")
 NAMESPACE = resource_of("Namespace")
 CLAIM = resource_of("PersistentVolumeClaim")
 CLASS = resource_of("StorageClass", "storage.k8s.io")
-RUNTIME = Resource("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", "runtimeclass", False)
+RUNTIME = ApiResource("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", "runtimeclass", False)
 NOT_READY = "node.kubernetes.io/not-ready"
 UNREACHABLE = "node.kubernetes.io/unreachable"
 

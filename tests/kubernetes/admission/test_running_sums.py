@@ -86,7 +86,7 @@ def test_a_sum_without_a_server_is_that_of_the_objects_that_were_put(
     steps: Iterable[tuple[str, str, int]],
 ) -> None:
     kinds = served_kinds(FeatureGates())
-    pods = kinds.table.named("pods")
+    pods = kinds.table.get_required("pods")
     lookup = ObjectLookup(kinds.table)
     known: dict[str, int] = {}
     for step, name, amount in steps:
@@ -101,7 +101,7 @@ def test_a_sum_without_a_server_is_that_of_the_objects_that_were_put(
 
 def test_one_more_object_is_one_more_step_whatever_is_there() -> None:
     lookup = ObjectLookup(served_kinds(FeatureGates()).table)
-    pods = served_kinds(FeatureGates()).table.named("pods")
+    pods = served_kinds(FeatureGates()).table.get_required("pods")
     steps = []
     for number in range(300):
         lookup.put(pods, pod(f"p{number}", 1))

@@ -7,7 +7,7 @@ import pytest
 from podium.kubernetes.cel.environment import Environment
 from podium.kubernetes.cel.errors import CelError, CompileError
 from podium.kubernetes.cel.types import DYN, STRING, map_of
-from podium.kubernetes.cel.values import Duration, Timestamp, TypeValue, Uint, equal
+from podium.kubernetes.cel.values import CelDuration, Timestamp, TypeValue, Uint, equal
 
 ENVIRONMENT = Environment({"m": map_of(STRING, DYN)})
 M = {"n": 3, "s": "text", "l": [1, 2, 3], "nested": {"a": {"b": 1}}}
@@ -222,7 +222,7 @@ def test_nonsense_does_not_compile(expression: str) -> None:
 
 
 def test_times_are_exact_to_the_nanosecond() -> None:
-    assert value_of("duration('1ns')") == Duration(1)
+    assert value_of("duration('1ns')") == CelDuration(1)
     assert value_of("timestamp('1970-01-01T00:00:00.000000001Z')") == Timestamp(1)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from support.simulated.controller_objects import build, moment, owned_by, pod
 
-from podium.kubernetes.controllers.controller import Create, Plan
+from podium.kubernetes.controllers.controller import CreateAction, Plan
 from podium.kubernetes.controllers.pod_groups import CoschedulingPodGroups, decide, next_status
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.kinds.scheduler_plugins import SchedulingXPodGroup
@@ -87,7 +87,7 @@ def test_a_group_of_an_older_release_that_took_two_days_is_told_of_once() -> Non
     late = group("Scheduling", scheduleStartTime="2027-01-18T08:00:00Z")
     informers.coscheduling_pod_groups.put(late)
     (event,) = controller.plan(("ns", "g"), moment()).actions
-    assert isinstance(event, Create)
+    assert isinstance(event, CreateAction)
     assert (event.body["type"], event.body["reason"]) == ("Warning", "Timeout")
     assert controller.plan(("ns", "g"), moment()) == Plan()
 

@@ -10,12 +10,12 @@ from support.apiserver.smallest_objects import KINDS, smallest
 from support.apiserver.written_objects import Object, read
 
 from podium.kubernetes.defaulting import set_defaults
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.schema import decode, schema_of
 
 
 def test_custom_resources_have_no_defaults_here() -> None:
-    custom = Resource("g", "v1", "Widget", "widgets", "widget", True, is_custom=True)
+    custom = ApiResource("g", "v1", "Widget", "widgets", "widget", True, is_custom=True)
     obj: Object = {"spec": {"template": {}}}
     set_defaults(custom, obj)
     assert obj == {"spec": {"template": {}}}
@@ -23,7 +23,7 @@ def test_custom_resources_have_no_defaults_here() -> None:
 
 @pytest.mark.parametrize("resource", KINDS, ids=lambda each: each.group_resource)
 def test_an_object_with_defaults_is_what_the_decoder_would_have_made_of_it(
-    resource: Resource,
+    resource: ApiResource,
 ) -> None:
     obj = read(resource, smallest(resource))
     schema = schema_of(resource.group, resource.version, resource.kind)
@@ -32,7 +32,7 @@ def test_an_object_with_defaults_is_what_the_decoder_would_have_made_of_it(
 
 @given(resource=st.sampled_from(KINDS), data=st.data())
 @settings(max_examples=200, deadline=None)
-def test_setting_defaults_twice_changes_nothing(resource: Resource, data: st.DataObject) -> None:
+def test_setting_defaults_twice_changes_nothing(resource: ApiResource, data: st.DataObject) -> None:
     schema = schema_of(resource.group, resource.version, resource.kind)
     obj = read(resource, data.draw(objects_of(schema)))
     once = deepcopy(obj)

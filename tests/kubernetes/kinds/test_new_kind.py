@@ -36,7 +36,7 @@ KINDS = (
         has_status=True,
         defaults=_set_defaults,
         validation=Validation(_errors, _errors),
-        strategy=Strategy(empty_status={"phase": "Shut"}, counted=("spec",)),
+        strategy=WriteStrategy(empty_status={"phase": "Shut"}, counted=("spec",)),
         printer=Printer(columns_of("Name", "Minutes:integer"), _cells),
         warnings=Warnings(always=_about_length),
         selectable_fields=read_texts("spec.nodeName"),

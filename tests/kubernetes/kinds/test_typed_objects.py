@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.golang.documents import Document
+from podium.golang.documents import SourceDocument
 from podium.golang.errors import InputError
 from podium.kubernetes.kinds.catalogue import find_kind
 from podium.kubernetes.kinds.node import Node
@@ -122,16 +122,18 @@ def test_another_version_of_a_known_kind_is_an_error_of_its_own() -> None:
 
 
 def test_errors_in_a_document_name_the_file_and_the_item() -> None:
-    document = Document("dump.json", 1, 1, container(image=5), item="items[3]")
+    document = SourceDocument("dump.json", 1, 1, container(image=5), item="items[3]")
     with pytest.raises(InputError) as caught:
         decode_document(document, strict=False)
     assert str(caught.value).startswith("dump.json: items[3].spec.containers[1].image: expected")
 
 
 def test_a_good_document_is_decoded_and_a_foreign_one_is_told_apart() -> None:
-    assert isinstance(decode_document(Document("x", 1, 1, pod()), strict=True), Pod)
+    assert isinstance(decode_document(SourceDocument("x", 1, 1, pod()), strict=True), Pod)
     with pytest.raises(UnknownKind):
-        decode_document(Document("x", 1, 1, {"apiVersion": "v1", "kind": "Secret"}), strict=True)
+        decode_document(
+            SourceDocument("x", 1, 1, {"apiVersion": "v1", "kind": "Secret"}), strict=True
+        )
 
 
 def test_json_is_decoded_by_its_own_kind_or_by_the_kind_asked_for() -> None:

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from podium.kubernetes.releases.entries import GateEntry
-from podium.kubernetes.releases.feature_gates import FeatureGates, Stage
+from podium.kubernetes.releases.feature_gates import FeatureGates, FeatureStage
 from podium.kubernetes.releases.release import NEWEST, Release, Version, release
 from podium.scheduler.config.flags.definitions import FLAG_TEXTS
 from podium.scheduler.config.types import ExtensionPoint, points_of
@@ -81,7 +81,7 @@ def test_an_entry_may_ask_for_peers_that_are_new_enough() -> None:
     history = (GateEntry("1.36", "alpha"), GateEntry("1.37", "beta", True, False, "1.37"))
     vars(known).update(gates={"Fractions": history}, gate_dependencies={})
     assert not FeatureGates(of=known)["Fractions"]
-    assert FeatureGates(of=known).known["Fractions"].stage is Stage.ALPHA
+    assert FeatureGates(of=known).known["Fractions"].stage is FeatureStage.ALPHA
     assert FeatureGates(of=known, oldest_peer=Version(1, 37))["Fractions"]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.apiserver.schema_values import json_values
 
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes.rules import field_errors
 from podium.kubernetes.rules.field_errors import OMITTED, FieldError, go_json
 from podium.kubernetes.status_errors import invalid as refusal
@@ -81,7 +81,7 @@ def test_several_errors_become_one_sentence_and_one_cause_each() -> None:
     ],
 )
 def test_texts_are_quoted_as_go_quotes_them(text: str, shown: str) -> None:
-    assert quoted(text) == shown
+    assert go_quote(text) == shown
 
 
 @given(json_values)
@@ -91,4 +91,4 @@ def test_values_are_shown_as_json_that_reads_back_the_same(value: Any) -> None:
 
 @given(st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=126)))
 def test_quoted_ascii_reads_back_the_same(text: str) -> None:
-    assert json.loads(quoted(text)) == text
+    assert json.loads(go_quote(text)) == text

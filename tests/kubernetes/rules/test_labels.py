@@ -158,20 +158,20 @@ def test_maps_are_taken_literally() -> None:
 
 
 def test_selectors_can_be_narrowed() -> None:
-    selector = selector_of_map({"app": "web"}).merged(selector_of_map({"hash": "1"}))
+    selector = selector_of_map({"app": "web"}).merge(selector_of_map({"hash": "1"}))
     assert selector == selector_of_map({"app": "web", "hash": "1"})
-    assert EVERYTHING.merged(selector_of_map({"a": "b"})) == selector_of_map({"a": "b"})
-    assert NOTHING.merged(selector_of_map({"a": "b"})) == NOTHING
-    contradiction = selector.merged(selector_of_map({"hash": "2"}))
+    assert EVERYTHING.merge(selector_of_map({"a": "b"})) == selector_of_map({"a": "b"})
+    assert NOTHING.merge(selector_of_map({"a": "b"})) == NOTHING
+    contradiction = selector.merge(selector_of_map({"hash": "2"}))
     assert not contradiction.matches({"app": "web", "hash": "1"})
 
 
 def test_merged_selectors_select_what_both_select() -> None:
-    merged = selector_of_map({"a": "b"}).merged(selector_of(written(("c", "Exists", None))))
+    merged = selector_of_map({"a": "b"}).merge(selector_of(written(("c", "Exists", None))))
     assert merged.matches({"a": "b", "c": "d"})
     assert not merged.matches({"a": "b"})
-    assert merged.merged(NOTHING) == NOTHING
-    assert EVERYTHING.merged(merged) == merged
+    assert merged.merge(NOTHING) == NOTHING
+    assert EVERYTHING.merge(merged) == merged
 
 
 def test_selectors_show_themselves_readably() -> None:
@@ -302,9 +302,9 @@ def test_merging_is_conjunction(
     labels: dict[str, str],
 ) -> None:
     one, two = selector_of(written(*left)), selector_of(written(*right))
-    merged = one.merged(two)
+    merged = one.merge(two)
     assert merged.matches(labels) is (one.matches(labels) and two.matches(labels))
-    assert merged == two.merged(one)
+    assert merged == two.merge(one)
     assert isinstance(merged, Selector)
 
 

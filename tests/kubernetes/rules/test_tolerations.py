@@ -9,9 +9,9 @@ from podium.kubernetes.kinds.pod import Toleration
 from podium.kubernetes.rules.tolerations import (
     PREFER_NO_SCHEDULE,
     TolerationIndex,
-    tolerated,
+    find_untolerated_taint,
+    is_tolerated,
     tolerates,
-    untolerated,
 )
 
 
@@ -69,24 +69,24 @@ def test_the_first_taint_nobody_tolerates_is_found() -> None:
         Taint(key="b", value="v", effect="NoExecute"),
     )
     allows_a, allows_b = Toleration(key="a", operator="Exists"), Toleration(key="b", value="v")
-    assert untolerated(taints, None, comparison=False) == taints[1]
-    assert untolerated(taints, (allows_a,), comparison=False) == taints[2]
-    assert untolerated(taints, (allows_a, allows_b), comparison=False) is None
-    assert untolerated(taints, (), {PREFER_NO_SCHEDULE}, comparison=False) == taints[0]
-    assert untolerated(None, (), comparison=False) is None
+    assert find_untolerated_taint(taints, None, comparison=False) == taints[1]
+    assert find_untolerated_taint(taints, (allows_a,), comparison=False) == taints[2]
+    assert find_untolerated_taint(taints, (allows_a, allows_b), comparison=False) is None
+    assert find_untolerated_taint(taints, (), {PREFER_NO_SCHEDULE}, comparison=False) == taints[0]
+    assert find_untolerated_taint(None, (), comparison=False) is None
 
 
 def test_the_gate_reaches_the_taints_of_a_node() -> None:
     taints = (Taint(key="sla", value="950", effect="NoExecute"),)
     demanding = (Toleration(key="sla", operator="Gt", value="900"),)
-    assert untolerated(taints, demanding, comparison=False) == taints[0]
-    assert untolerated(taints, demanding, comparison=True) is None
+    assert find_untolerated_taint(taints, demanding, comparison=False) == taints[0]
+    assert find_untolerated_taint(taints, demanding, comparison=True) is None
 
 
 def test_no_toleration_tolerates_nothing() -> None:
     taint, given = ("k", "", "NoSchedule"), (Toleration(key="x"), Toleration(operator="Exists"))
-    assert not tolerated(None, *taint, comparison=False)
-    assert tolerated(given, *taint, comparison=False)
+    assert not is_tolerated(None, *taint, comparison=False)
+    assert is_tolerated(given, *taint, comparison=False)
 
 
 def test_tolerations_can_be_cache_keys() -> None:
@@ -115,5 +115,5 @@ def test_an_index_of_tolerations_answers_as_they_do_one_by_one(
     given: list[Toleration], key: str, value: str, effect: str, comparison: bool
 ) -> None:
     index = TolerationIndex(given, comparison=comparison)
-    expected = tolerated(given, key, value, effect, comparison=comparison)
+    expected = is_tolerated(given, key, value, effect, comparison=comparison)
     assert index.tolerates(key, value, effect) is expected

@@ -3,7 +3,7 @@
 import pytest
 
 from podium.kubernetes.schema.decoding import (
-    ScalarError,
+    ScalarTypeError,
     canonical_micro_time,
     canonical_quantity,
     canonical_time,
@@ -28,7 +28,7 @@ def test_a_quantity_has_one_spelling(written: str, shown: str) -> None:
     ],
 )
 def test_a_text_that_is_no_quantity_is_refused(written: str, message: str) -> None:
-    with pytest.raises(ScalarError, match=message):
+    with pytest.raises(ScalarTypeError, match=message):
         canonical_quantity(written)
 
 
@@ -51,11 +51,11 @@ def test_times_are_shown_in_utc_to_the_second() -> None:
     ],
 )
 def test_a_text_that_is_no_time_is_refused_where_it_goes_wrong(written: str, message: str) -> None:
-    with pytest.raises(ScalarError) as error:
+    with pytest.raises(ScalarTypeError) as error:
         canonical_time(written)
     assert message in str(error.value)
 
 
 def test_micro_times_need_six_digits() -> None:
-    with pytest.raises(ScalarError, match=r'cannot parse "Z" as "\.000000"'):
+    with pytest.raises(ScalarTypeError, match=r'cannot parse "Z" as "\.000000"'):
         canonical_micro_time("2026-01-01T00:00:00Z")

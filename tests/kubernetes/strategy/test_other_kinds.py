@@ -9,13 +9,13 @@ from support.apiserver.written_objects import NOW, UID, Object, Shelf, resource_
 
 from podium.kubernetes import strategy
 from podium.kubernetes.kinds.record import STATUS_VERBS, Subresource
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.schema import decode, schema_of
 
 LATER = "2026-01-02T00:00:00Z"
 
 
-def created(kind: str, group: str = "", **fields: Any) -> tuple[Shelf, Resource, Object]:
+def created(kind: str, group: str = "", **fields: Any) -> tuple[Shelf, ApiResource, Object]:
     shelf, resource = Shelf(), resource_of(kind, group)
     shelf.add_namespace("ns")
     namespace = "ns" if resource.namespaced else ""
@@ -23,7 +23,7 @@ def created(kind: str, group: str = "", **fields: Any) -> tuple[Shelf, Resource,
 
 
 @pytest.mark.parametrize("resource", KINDS, ids=lambda each: each.group_resource)
-def test_a_prepared_object_is_what_the_decoder_would_have_made_of_it(resource: Resource) -> None:
+def test_a_prepared_object_is_what_the_decoder_would_have_made_of_it(resource: ApiResource) -> None:
     shelf = Shelf()
     shelf.add_namespace("ns")
     obj = shelf.create(resource, "ns" if resource.namespaced else "", smallest(resource))
@@ -157,8 +157,8 @@ def test_a_claim_on_devices_keeps_its_metadata_when_its_status_changes() -> None
     assert "labels" not in new["metadata"]
 
 
-def custom(*subresources: Subresource) -> Resource:
-    return Resource(
+def custom(*subresources: Subresource) -> ApiResource:
+    return ApiResource(
         "g", "v1", "Widget", "widgets", "widget", True, (), (), subresources, is_custom=True
     )
 

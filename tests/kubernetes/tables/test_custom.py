@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from support.yardstick import interrupt_beyond, measure_work
 
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.tables import columns, custom_printer
 from podium.kubernetes.tables.custom import JsonPath, JsonPathError
 
-WIDGET = Resource("g", "v1", "Widget", "widgets", "widget", True, is_custom=True)
+WIDGET = ApiResource("g", "v1", "Widget", "widgets", "widget", True, is_custom=True)
 MAX_YARDSTICKS = 10
 NOW = 1_767_225_600.0
 OBJECT: dict[str, Any] = {

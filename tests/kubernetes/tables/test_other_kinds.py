@@ -9,7 +9,7 @@ from support.apiserver.schema_values import objects_of
 from support.apiserver.smallest_objects import KINDS, smallest
 from support.apiserver.written_objects import NOW, Object, read, resource_of
 
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.schema import schema_of
 from podium.kubernetes.tables import cells, columns, printer_of, row_conditions
 
@@ -248,7 +248,7 @@ def test_a_series_of_events_was_last_seen_when_the_series_says() -> None:
 @given(resource=st.sampled_from(KINDS), data=st.data())
 @settings(max_examples=200, deadline=None)
 def test_every_object_has_a_plain_cell_for_every_column(
-    resource: Resource, data: st.DataObject
+    resource: ApiResource, data: st.DataObject
 ) -> None:
     schema = schema_of(resource.group, resource.version, resource.kind)
     obj = read(resource, data.draw(objects_of(schema)))
@@ -259,7 +259,7 @@ def test_every_object_has_a_plain_cell_for_every_column(
 
 
 @pytest.mark.parametrize("resource", KINDS, ids=lambda each: each.group_resource)
-def test_wide_columns_never_stand_before_the_name(resource: Resource) -> None:
+def test_wide_columns_never_stand_before_the_name(resource: ApiResource) -> None:
     first = printer_of(resource).columns[0]
     assert first["priority"] == 0
     assert first["name"] in ("Name", "Last Seen")

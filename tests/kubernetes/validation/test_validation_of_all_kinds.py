@@ -10,7 +10,7 @@ from support.apiserver.smallest_objects import KINDS, covers_every_kind, smalles
 from support.apiserver.written_objects import NOW, UID, VERSION, Object, Shelf, read
 
 from podium.kubernetes import strategy, validation
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.schema import schema_of
 
 each_kind = pytest.mark.parametrize("resource", KINDS, ids=lambda each: each.group_resource)
@@ -18,7 +18,7 @@ any_kind = st.sampled_from(KINDS)
 thorough = settings(max_examples=150, deadline=None)
 
 
-def any_object(data: st.DataObject, resource: Resource) -> Object:
+def any_object(data: st.DataObject, resource: ApiResource) -> Object:
     schema = schema_of(resource.group, resource.version, resource.kind)
     obj = read(resource, data.draw(objects_of(schema)))
     obj["metadata"] = {
@@ -32,7 +32,7 @@ def any_object(data: st.DataObject, resource: Resource) -> Object:
     return obj
 
 
-def created(resource: Resource) -> tuple[Shelf, Object]:
+def created(resource: ApiResource) -> tuple[Shelf, Object]:
     shelf = Shelf()
     shelf.add_namespace("ns")
     return shelf, shelf.create(resource, "ns" if resource.namespaced else "", smallest(resource))
@@ -43,12 +43,12 @@ def test_every_stored_kind_is_looked_at() -> None:
 
 
 @each_kind
-def test_the_smallest_object_of_a_kind_can_be_created(resource: Resource) -> None:
+def test_the_smallest_object_of_a_kind_can_be_created(resource: ApiResource) -> None:
     created(resource)
 
 
 @each_kind
-def test_an_object_can_be_written_again_as_it_is_and_stays_so(resource: Resource) -> None:
+def test_an_object_can_be_written_again_as_it_is_and_stays_so(resource: ApiResource) -> None:
     shelf, obj = created(resource)
     assert shelf.update(resource, "", obj, deepcopy(obj)) == obj
     if resource.has_status:
@@ -57,7 +57,7 @@ def test_an_object_can_be_written_again_as_it_is_and_stays_so(resource: Resource
 
 @each_kind
 def test_an_object_with_labels_finalizers_and_owners_changed_is_accepted(
-    resource: Resource,
+    resource: ApiResource,
 ) -> None:
     shelf, obj = created(resource)
     owner = {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "u"}
@@ -78,7 +78,7 @@ def test_an_object_with_labels_finalizers_and_owners_changed_is_accepted(
     ],
 )
 def test_metadata_of_every_kind_is_judged(
-    resource: Resource, metadata: Object, refused: str
+    resource: ApiResource, metadata: Object, refused: str
 ) -> None:
     _, obj = created(resource)
     errors = validation.validate_create(
@@ -90,7 +90,7 @@ def test_metadata_of_every_kind_is_judged(
 @given(resource=any_kind, data=st.data())
 @thorough
 def test_any_object_is_judged_without_failing_or_changing_it(
-    resource: Resource, data: st.DataObject
+    resource: ApiResource, data: st.DataObject
 ) -> None:
     obj = any_object(data, resource)
     before = deepcopy(obj)
@@ -102,7 +102,7 @@ def test_any_object_is_judged_without_failing_or_changing_it(
 @given(resource=any_kind, data=st.data())
 @thorough
 def test_any_update_is_judged_without_failing_or_changing_either_object(
-    resource: Resource, data: st.DataObject
+    resource: ApiResource, data: st.DataObject
 ) -> None:
     old, new = any_object(data, resource), any_object(data, resource)
     before = deepcopy((old, new))

@@ -10,7 +10,7 @@ from support.offline.scenarios.files import WEB, read
 
 from podium.golang.errors import InputError
 from podium.offline.scenarios.arrivals import Arrival
-from podium.offline.scenarios.run_times import Stream
+from podium.offline.scenarios.run_times import RandomStream
 from podium.offline.scenarios.tenants import merge_events
 from podium.offline.simulate.timed_events import PodArrival
 
@@ -20,7 +20,7 @@ HOUR, DAY = 3600.0, 86_400.0
 def arrivals(until_s: float, folder: str = "", scale: float = 1.0, **kind: Any) -> list[Arrival]:
     tenant = {**WEB, "arrivals": kind}
     found = read(folder, tenants=[tenant]).tenants[0].arrivals
-    drawn = found.draw(Stream(3, "web", "arrivals"), scale)
+    drawn = found.draw(RandomStream(3, "web", "arrivals"), scale)
     return list(itertools.takewhile(lambda each: each.at < until_s, drawn))
 
 
@@ -101,7 +101,7 @@ def test_one_tenant_does_not_shift_another() -> None:
 
 
 def test_the_numbers_of_a_stream_are_those_of_every_release() -> None:
-    stream = Stream(7, "web", "arrivals")
+    stream = RandomStream(7, "web", "arrivals")
     drawn = [round(stream.draw(), 9) for _ in range(3)]
     assert drawn == [0.856499117, 0.717547669, 0.443395204]
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from podium.golang.documents import Document
+from podium.golang.documents import SourceDocument
 from podium.golang.errors import InputError, ObjectError
 from podium.kubernetes.controllers.workloads import WORKLOAD_KINDS, Workload
 from podium.kubernetes.kinds import workloads as read_by_engine
@@ -211,7 +211,7 @@ def test_an_indexed_job_that_does_not_say_how_many_indexes_it_has_is_refused() -
     }
     message = "spec.completions: Required value: when completion mode is Indexed"
     with pytest.raises(InputError) as refused:
-        read_inline_scenario([Document("input", 1, 1, job, "")], gates=FeatureGates())
+        read_inline_scenario([SourceDocument("input", 1, 1, job, "")], gates=FeatureGates())
     assert message in str(refused.value)
 
 

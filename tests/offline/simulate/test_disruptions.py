@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from podium.kubernetes.controllers.controller import Patch
+from podium.kubernetes.controllers.controller import PatchAction
 from podium.kubernetes.controllers.memory_stores import apply_patch
 from podium.kubernetes.controllers.workloads import Deployment
 from podium.kubernetes.kinds.pod import Pod
@@ -126,7 +126,7 @@ def test_a_budget_is_written_when_what_it_allows_changes_and_not_for_each_pod(
 ) -> None:
     patches = []
 
-    def note(obj: PodDisruptionBudget, patch: Patch) -> PodDisruptionBudget:
+    def note(obj: PodDisruptionBudget, patch: PatchAction) -> PodDisruptionBudget:
         patches.append(patch)
         return apply_patch(obj, patch)
 

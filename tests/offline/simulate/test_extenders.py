@@ -59,7 +59,7 @@ def test_an_explanation_has_what_extenders_said() -> None:
     script = Script(filter=leaves("a", "b", failed={}), prioritize=scores(b=3))
     explanation = explained(run(script, filtering("http://f"), scoring("http://s", weight=2)))
     assert explanation.weights["http://s"] == 20
-    assert explanation.ranked(1)[0].scores["http://s"].weighted == 60
+    assert explanation.rank_nodes(1)[0].scores["http://s"].weighted == 60
     (group,) = explanation.rejections()
     assert (group.nodes, group.status.plugin) == (("c",), "Extender")
     assert group.status.message == "dropped by an extender without a reason"

@@ -13,7 +13,7 @@ from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate.input_files import InputProblems, Problems
-from podium.offline.simulate.inputs import Inputs, Validation, documents_in, read_inputs
+from podium.offline.simulate.inputs import FieldValidation, Inputs, documents_in, read_inputs
 
 POD = """
 apiVersion: v1
@@ -23,7 +23,7 @@ spec: {containers: [{name: main, image: app}]}
 """
 
 
-def read(*paths: Path | str, validation: Validation = Validation.STRICT) -> Inputs:
+def read(*paths: Path | str, validation: FieldValidation = FieldValidation.STRICT) -> Inputs:
     problems = Problems()
     inputs = read_inputs(
         map(str, paths), gates=FeatureGates(), validation=validation, problems=problems
@@ -42,7 +42,7 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def refusal(path: Path, text: str, validation: Validation = Validation.STRICT) -> str:
+def refusal(path: Path, text: str, validation: FieldValidation = FieldValidation.STRICT) -> str:
     write(path, text)
     with pytest.raises(InputError) as caught:
         read(path, validation=validation)
@@ -215,7 +215,7 @@ def test_what_the_server_would_say_next_is_told_as_well(file: Path) -> None:
 
 
 def test_an_unknown_field_can_be_a_warning(file: Path) -> None:
-    found = read(write(file, UNKNOWN_FIELD), validation=Validation.WARN)
+    found = read(write(file, UNKNOWN_FIELD), validation=FieldValidation.WARN)
     assert names(found) == ["a"]
     assert found.warnings == [
         f'{file}: spec.nodeSelecter: unknown field "spec.nodeSelecter"; did you mean nodeSelector?'
@@ -223,7 +223,7 @@ def test_an_unknown_field_can_be_a_warning(file: Path) -> None:
 
 
 def test_an_unknown_field_can_be_ignored(file: Path) -> None:
-    found = read(write(file, UNKNOWN_FIELD), validation=Validation.IGNORE)
+    found = read(write(file, UNKNOWN_FIELD), validation=FieldValidation.IGNORE)
     assert names(found) == ["a"]
     assert not found.warnings
 
@@ -335,9 +335,9 @@ def test_what_is_wrong_in_a_template_is_told_with_its_path(
 
 def test_an_unknown_field_in_a_template_can_be_a_warning_or_ignored(file: Path) -> None:
     write(file, stateful_set("nodeSelecter: {a: b}"))
-    (warning,) = read(file, validation=Validation.WARN).warnings
+    (warning,) = read(file, validation=FieldValidation.WARN).warnings
     assert 'unknown field "spec.template.spec.nodeSelecter"' in warning
-    assert read(file, validation=Validation.IGNORE).warnings == []
+    assert read(file, validation=FieldValidation.IGNORE).warnings == []
 
 
 # --- files of earlier releases ------------------------------------------------------------------
@@ -371,9 +371,9 @@ WRONG_PODS = (
 
 
 @pytest.mark.parametrize("wrong", WRONG_PODS)
-@pytest.mark.parametrize("validation", [Validation.STRICT, Validation.WARN])
+@pytest.mark.parametrize("validation", [FieldValidation.STRICT, FieldValidation.WARN])
 def test_a_json_list_is_told_the_same_as_a_yaml_list(
-    wrong: dict[str, dict[str, str]], validation: Validation, tmp_path: Path
+    wrong: dict[str, dict[str, str]], validation: FieldValidation, tmp_path: Path
 ) -> None:
     metadata = {"name": "a", **wrong.get("metadata", {})}
     pod = {"apiVersion": "v1", "kind": "Pod", **wrong, "metadata": metadata}

@@ -11,7 +11,7 @@ from support.apiserver.smallest_objects import smallest
 from support.offline.simulate.simulator_and_server import GATES, GIZMOS, admit, post, store
 from support.scheduler.engine.call_profile import Call, recording
 
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.resources.table import served_resources
 from podium.kubernetes.schema import schema_of
 from podium.offline.simulate.admission import served_kinds
@@ -174,7 +174,7 @@ def test_any_object_that_scheduling_does_not_read_is_so_too(
     compare(api, OTHERS[kind], data)
 
 
-def compare(api: Api, resource: Resource, data: st.DataObject) -> None:
+def compare(api: Api, resource: ApiResource, data: st.DataObject) -> None:
     """Some object of a resource, on the server and offline."""
     schema = schema_of(resource.group, resource.version, resource.kind)
     names = [name for name in schema.root.fields if name not in ("metadata", "status")]
@@ -188,7 +188,7 @@ def compare(api: Api, resource: Resource, data: st.DataObject) -> None:
         assert offline.causes == answered.causes
 
 
-def whole(resource: Resource, changes: Json) -> Json:
+def whole(resource: ApiResource, changes: Json) -> Json:
     """A sound object with some fields changed, which may make it unsound."""
     base = GIZMOS if resource.kind == "CustomResourceDefinition" else smallest(resource)
     if resource.api_version == "v1" and resource.kind == "Event":

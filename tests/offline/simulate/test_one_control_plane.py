@@ -26,8 +26,8 @@ from podium.client.resources import (
     STATEFUL_SETS,
     ResourceType,
 )
-from podium.golang.documents import Document
-from podium.kubernetes.controllers.controller import Action, Create
+from podium.golang.documents import SourceDocument
+from podium.kubernetes.controllers.controller import Action, CreateAction
 from podium.kubernetes.controllers.memory_stores import ControllerLoop, MemoryStores
 from podium.kubernetes.controllers.pod_templates import ResourceClaimTemplate
 from podium.kubernetes.controllers.pods import Pod
@@ -98,7 +98,7 @@ CONTROLLERS = (
 
 def simulate(resource: ResourceType, body: Json, nodes: list[Json]) -> Scenario:
     written = {"apiVersion": resource.api_version, "kind": resource.kind, **body}
-    documents = [Document("input", 1, 1, each, "") for each in (*nodes, written)]
+    documents = [SourceDocument("input", 1, 1, each, "") for each in (*nodes, written)]
     return read_inline_scenario(documents, gates=FeatureGates())
 
 
@@ -249,14 +249,14 @@ def test_the_claims_of_a_pod_are_those_that_the_controllers_make() -> None:
     made: list[dict[str, Any]] = []
 
     def carry_out(action: Action) -> None:
-        assert isinstance(action, Create)
+        assert isinstance(action, CreateAction)
         made.append(action.body)
 
     with suppress(RuntimeError), recording() as in_the_cluster:
         # A claim that is not put into the stores is made again, and again.
         loop.settle(carry_out, Moment(0.0, 0.0))
     documents = [
-        Document("objects", at, 1, each) for at, each in enumerate((TEMPLATE, WITH_CLAIMS))
+        SourceDocument("objects", at, 1, each) for at, each in enumerate((TEMPLATE, WITH_CLAIMS))
     ]
     with recording() as offline:
         scenario = read_inline_scenario(documents, gates=FeatureGates())

@@ -22,7 +22,7 @@ from support.apiserver.smallest_objects import smallest
 from podium.commands import main
 from podium.golang.errors import InputError
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.schema import schema_of
 from podium.offline.simulate.admission import served_kinds
 from podium.offline.simulate.input_files import InputProblems, Problems
@@ -268,7 +268,7 @@ def test_an_object_broken_at_random_is_refused_in_the_servers_words(
         assert [each for each in told if each.path != "metadata.name"] == [], text_of(obj)
 
 
-def _sound(resource: Resource, data: st.DataObject) -> Json:
+def _sound(resource: ApiResource, data: st.DataObject) -> Json:
     schema = schema_of(resource.group, resource.version, resource.kind)
     names = [name for name in schema.root.fields if name not in ("metadata", "status")]
     drawn = data.draw(objects_of(schema, *names))

@@ -246,8 +246,8 @@ def test_utilisation_is_told_before_and_after() -> None:
     assert (use.of("n1", "pods").before, use.of("n1", "pods").after) == (1, 2)
     assert use.of("n2", "x.io/gpu").fraction_after == 0.0
     assert use.total("x.io/gpu").after == 1
-    assert use.changed("n1")
-    assert not use.changed("n2")
+    assert use.has_changed("n1")
+    assert not use.has_changed("n2")
 
 
 def test_a_resource_that_nobody_uses_is_not_told() -> None:

@@ -33,7 +33,7 @@ def server_for_two_pods() -> tuple[Admission, Pod]:
 
 def test_a_quota_counts_what_is_created_and_what_goes() -> None:
     server, there = server_for_two_pods()
-    with server.trying():
+    with server.roll_back_on_exit():
         server.create_in_part(pod_json("one"), Pod)
         with pytest.raises(ObjectError, match="exceeded quota"):
             server.create_in_part(pod_json("two"), Pod)
@@ -44,10 +44,10 @@ def test_a_quota_counts_what_is_created_and_what_goes() -> None:
 def test_what_was_only_tried_counts_for_nothing_afterwards() -> None:
     server, there = server_for_two_pods()
     for _ in range(3):
-        with server.trying():
+        with server.roll_back_on_exit():
             server.create_in_part(pod_json("one"), Pod)
             server.remove(there)
-    with server.trying():
+    with server.roll_back_on_exit():
         server.create_pod(pod_json("one"))
         with pytest.raises(ObjectError, match="exceeded quota"):
             server.create_pod(pod_json("two"))

@@ -16,10 +16,10 @@ from support.offline.traces.written_traces import (
 )
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.offline.traces.decision_check import DecisionCheck, Verdict, check_decisions
+from podium.offline.traces.decision_check import DecisionCheck, DecisionVerdict, check_decisions
 from podium.offline.traces.recorded_cluster import read_recorded_cluster
 from podium.offline.traces.replay import ReplayRules, replay
-from podium.offline.traces.replay_report import Outcome, ReplayReport
+from podium.offline.traces.replay_report import ReplayOutcome, ReplayReport
 from podium.offline.traces.trace_files import Delete, Gap, Patch, Put, TraceLine
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.plugins import in_tree_registry
@@ -78,7 +78,7 @@ def test_pods_arrive_when_they_did_and_go_where_podium_wants(two_nodes: Recordin
     }
     first, second, giant = report.pods
     assert {first.node, second.node} == {"n1", "n2"}
-    assert giant.outcome is Outcome.PENDING
+    assert giant.outcome is ReplayOutcome.PENDING
     assert "Insufficient cpu" in giant.reason
     assert (first.recorded_wait_s, second.recorded_wait_s) == (2.0, 0.5)
     assert first.wait_s is not None
@@ -122,7 +122,7 @@ def test_a_pod_that_was_deleted_while_it_waited_is_deleted_here(tmp_path: Path) 
     report = recording.then(
         put(1.0, pod("a", cpu="8")), gone(50.0, "a"), put(60.0, pod("a", cpu="8", uid="again"))
     ).replay()
-    assert [each.outcome for each in report.pods] == [Outcome.PENDING, Outcome.PENDING]
+    assert [each.outcome for each in report.pods] == [ReplayOutcome.PENDING, ReplayOutcome.PENDING]
     assert (report.run.totals.removed, report.run.totals.pending) == (1, 1)
 
 
@@ -141,9 +141,9 @@ def test_nodes_come_change_and_go(tmp_path: Path) -> None:
         .replay()
     )
     a, b = report.pods
-    assert (a.node, a.outcome) == ("n2", Outcome.SAME)
+    assert (a.node, a.outcome) == ("n2", ReplayOutcome.SAME)
     assert a.wait_s == pytest.approx(10.0, abs=1.5)
-    assert b.outcome is Outcome.PENDING
+    assert b.outcome is ReplayOutcome.PENDING
     assert (report.run.totals.nodes_added, report.run.totals.nodes_removed) == (1, 1)
 
 
@@ -226,7 +226,7 @@ def test_what_the_recorded_scheduler_caused_is_decided_anew(tmp_path: Path) -> N
     full = put(0.5, pod("blocker", cpu="4", nodeName="n2"))
     report = Recording(tmp_path, node("n1"), node("n2")).then(full, *lines).replay()
     (user,) = report.pods
-    assert (user.outcome, user.recorded_node, user.node) == (Outcome.MOVED, "n2", "n1")
+    assert (user.outcome, user.recorded_node, user.node) == (ReplayOutcome.MOVED, "n2", "n1")
 
 
 def test_the_same_trace_configuration_and_seed_give_the_same_report(tmp_path: Path) -> None:
@@ -252,10 +252,10 @@ def test_decisions_are_checked_one_by_one_on_the_cluster_as_it_was(two_nodes: Re
         bound(5.1, "fourth", "n9"),  # no such node
     ).check()
     assert [(each.key.rpartition("/")[2], each.verdict) for each in check.decisions] == [
-        ("first", Verdict.SAME),
-        ("second", Verdict.LOWER),
-        ("third", Verdict.REFUSED),
-        ("fourth", Verdict.REFUSED),
+        ("first", DecisionVerdict.SAME),
+        ("second", DecisionVerdict.LOWER),
+        ("third", DecisionVerdict.REFUSED),
+        ("fourth", DecisionVerdict.REFUSED),
     ]
     _, second, third, fourth = check.decisions
     assert second.best == ("n1",)

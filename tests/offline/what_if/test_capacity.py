@@ -18,7 +18,7 @@ from podium.offline.simulate.admission import assign_uid
 from podium.offline.what_if.capacity import CapacityQuestion, count_rows
 from podium.offline.what_if.capacity_answer import PodRoom, ReasonCount
 from podium.offline.what_if.node_shapes import NodePurchase, NodeShape, cheapest_cover
-from podium.offline.what_if.pod_templates import PodTemplate
+from podium.offline.what_if.pod_templates import TemplatePod
 from podium.offline.what_if.utilisation_limit import NO_LIMIT, parse_limit
 from podium.scheduler.plugins.node_resources_fit import NodeResourcesFit
 
@@ -42,7 +42,7 @@ def scheduled(nodes: list[Node], running: list[Pod], more: Pod, most: int) -> di
 def asked(nodes: list[Node], running: list[Pod], more: Pod, until: str = "") -> PodRoom:
     engine = simulation(nodes, running, []).engine
     limit = parse_limit(until) if until else NO_LIMIT
-    return CapacityQuestion(engine, limit=limit).alone(PodTemplate(more))
+    return CapacityQuestion(engine, limit=limit).alone(TemplatePod(more))
 
 
 def by_node(room: PodRoom) -> dict[str, int]:
@@ -91,8 +91,8 @@ def test_counting_all_nodes_at_once_gives_what_scheduling_gives(seed: int) -> No
     engine = simulation(nodes, running, []).engine
     assert count_rows(engine, engine.cluster.infos.of(more)) is not None
 
-    quick = CapacityQuestion(engine).alone(PodTemplate(more))
-    slow = CapacityQuestion(engine, schedules=True).alone(PodTemplate(more))
+    quick = CapacityQuestion(engine).alone(TemplatePod(more))
+    slow = CapacityQuestion(engine, schedules=True).alone(TemplatePod(more))
 
     assert by_node(quick) == scheduled(nodes, running, more, 70)
     assert quick == slow
@@ -146,7 +146,7 @@ def test_nothing_is_preempted_for_a_copy() -> None:
 def test_together_pods_take_turns_and_leave_the_cluster_as_it_was() -> None:
     engine = simulation([node("n1"), node("n2")], [], []).engine
     question = CapacityQuestion(engine)
-    small, large = PodTemplate(pod("s", cpu="1")), PodTemplate(pod("l", cpu="2"))
+    small, large = TemplatePod(pod("s", cpu="1")), TemplatePod(pod("l", cpu="2"))
 
     first, second = question.together([small, large])
 
@@ -216,7 +216,7 @@ def test_the_cheapest_mix_makes_the_wanted_number_fit(
     shapes = [shape("small", "4", prices[0]), shape("large", "16", prices[1])]
     buying = NodePurchase(engine, CapacityQuestion(engine), no_daemons)
 
-    mix = buying.find(PodTemplate(pod("more", cpu="1500m")), 2 + 12, shapes)
+    mix = buying.find(TemplatePod(pod("more", cpu="1500m")), 2 + 12, shapes)
 
     assert mix is not None
     assert mix.nodes == nodes
@@ -233,7 +233,7 @@ def test_daemons_take_their_part_of_new_nodes_first() -> None:
         affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}},
     )
     engine = simulation([node("n1", cpu="1")], [], []).engine
-    template, shapes = PodTemplate(pod("more", cpu="1500m")), [shape("small", "4", None)]
+    template, shapes = TemplatePod(pod("more", cpu="1500m")), [shape("small", "4", None)]
 
     def agents_on(new: Node) -> list[Pod]:
         return [assign_uid(pod_of_daemon(agent, new))]
@@ -250,7 +250,7 @@ def test_shapes_that_take_none_of_the_pods_are_no_answer() -> None:
     engine = simulation([node("n1")], [], []).engine
     buying = NodePurchase(engine, CapacityQuestion(engine), no_daemons)
 
-    assert buying.find(PodTemplate(pod("big", cpu="9")), 1, [shape("s", "4", "1")]) is None
+    assert buying.find(TemplatePod(pod("big", cpu="9")), 1, [shape("s", "4", "1")]) is None
 
 
 def test_many_nodes_take_no_more_questions_than_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,7 +265,7 @@ def test_many_nodes_take_no_more_questions_than_a_few(monkeypatch: pytest.Monkey
     engine = simulation(nodes).engine
     monkeypatch.setattr(NodeResourcesFit, "filter", count)
 
-    room = CapacityQuestion(engine).alone(PodTemplate(pod("more", cpu="100m")))
+    room = CapacityQuestion(engine).alone(TemplatePod(pod("more", cpu="100m")))
 
     assert room.fits == 300 * 40
     assert len(asked) <= 9  # halves of 110, and one look at the end

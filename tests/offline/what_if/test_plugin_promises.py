@@ -16,7 +16,7 @@ from podium.offline.what_if.capacity import CapacityQuestion
 from podium.offline.what_if.optimum import OptimumQuestion, find_optimum
 from podium.offline.what_if.optimum_answer import OptimumAnswer
 from podium.offline.what_if.placement_reading import state_problem
-from podium.offline.what_if.pod_templates import PodTemplate
+from podium.offline.what_if.pod_templates import TemplatePod
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.plugins import in_tree_registry
 from podium.user_code.plugins import equip
@@ -82,7 +82,7 @@ def optimum_of(folder: Path, text: str) -> OptimumAnswer:
 
 
 def test_a_filter_of_a_user_that_looks_at_sums_is_asked_about_many_copies(tmp_path: Path) -> None:
-    template = PodTemplate(pod("more", "100m"))
+    template = TemplatePod(pod("more", "100m"))
     silent = CapacityQuestion(simulated(tmp_path, DENSITY).engine)
     promising = CapacityQuestion(simulated(tmp_path, DENSITY + OF_SUMS).engine)
 
@@ -94,7 +94,7 @@ def test_a_filter_of_a_user_that_looks_at_sums_is_asked_about_many_copies(tmp_pa
 def test_a_user_s_plugin_that_reserves_is_scheduled_unless_it_sets_nothing_aside(
     tmp_path: Path,
 ) -> None:
-    template = PodTemplate(pod("more", "100m"))
+    template = TemplatePod(pod("more", "100m"))
 
     assert not CapacityQuestion(simulated(tmp_path, RESERVING).engine).counts_by_node(template)
     assert CapacityQuestion(simulated(tmp_path, RESERVING + IDLE).engine).counts_by_node(template)

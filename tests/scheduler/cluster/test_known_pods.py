@@ -1,7 +1,7 @@
 """Pods by what they say, as they come, change and go."""
 
 from podium.kubernetes.kinds.pod import Pod
-from podium.scheduler.cluster.catalog import KnownPods
+from podium.scheduler.cluster.catalog import IndexedPods
 from podium.testing import make_pod
 
 
@@ -9,12 +9,12 @@ def team(pod: Pod) -> str | None:
     return (pod.metadata.labels or {}).get("team")
 
 
-def names(pods: KnownPods, index: object, entry: str) -> list[str]:
+def names(pods: IndexedPods, index: object, entry: str) -> list[str]:
     return [pod.metadata.name for pod in index.of(entry)]  # type: ignore[attr-defined]
 
 
 def test_an_index_follows_pods_that_come_change_and_go() -> None:
-    pods = KnownPods()
+    pods = IndexedPods()
     pods["default/a"] = make_pod("a", labels={"team": "red"})
     pods["default/x"] = make_pod("x")
     index = pods.index(team)
@@ -29,7 +29,7 @@ def test_an_index_follows_pods_that_come_change_and_go() -> None:
 
 
 def test_a_pod_that_was_changed_is_the_one_that_is_found() -> None:
-    pods = KnownPods()
+    pods = IndexedPods()
     index = pods.index(team)
     pods["default/a"] = make_pod("a", labels={"team": "red"})
     changed = make_pod("a", labels={"team": "red"}, node="n")
@@ -38,7 +38,7 @@ def test_a_pod_that_was_changed_is_the_one_that_is_found() -> None:
 
 
 def test_an_index_tells_which_entries_changed_since_the_last_time() -> None:
-    pods = KnownPods()
+    pods = IndexedPods()
     index = pods.index(lambda pod: pod.spec.node_name or None)
     pods["default/a"] = make_pod("a", node="one")
     assert index.take_changed() == {"one"}

@@ -37,7 +37,7 @@ def view(cluster: Cluster, usage: Usage) -> list[Any]:
             usage.requested[:, row].tolist(),
             usage.nonzero[:, row].tolist(),
             int(usage.pod_count[row]),
-            usage.ports.used(row),
+            usage.ports.used_ports(row),
             sorted(pod.uid for pod in usage.pods(row)),
         )
         for row in range(cluster.nodes.size)

@@ -77,7 +77,7 @@ def shown(cluster: Cluster) -> dict[CarriedTerm, list[int]]:
     """The same from the counters; terms nobody carries any more are left out."""
     classes, found = cluster.classes, {}
     for kind in KINDS:
-        for term, counter in classes.carried(kind).items():
+        for term, counter in classes.carried_terms(kind).items():
             column = classes.column(counter)[: cluster.nodes.size]
             assert counter.total == column.sum()
             if counter.total:
@@ -153,7 +153,7 @@ def test_counters_grow_with_the_nodes() -> None:
 def test_a_term_that_a_pod_carries_twice_counts_twice() -> None:
     pod = make_pod("p", node="a", affinity=anti(term("x"), term("x"), term("y")))
     cluster = make_cluster([make_node("a")], [pod])
-    terms = cluster.classes.carried("required_anti")
+    terms = cluster.classes.carried_terms("required_anti")
     assert [counter.total for counter in terms.values()] == [2, 1]
     cluster.remove_pod("uid-default-p")
     assert [counter.total for counter in terms.values()] == [0, 0]
@@ -162,9 +162,11 @@ def test_a_term_that_a_pod_carries_twice_counts_twice() -> None:
 def test_equal_terms_with_other_weights_are_counted_apart() -> None:
     affinity = preferring((1, term("x")), (5, term("x")))
     cluster = make_cluster([make_node("a")], [make_pod("p", node="a", affinity=affinity)])
-    weights = {t.weight: c.total for t, c in cluster.classes.carried("preferred_affinity").items()}
+    weights = {
+        t.weight: c.total for t, c in cluster.classes.carried_terms("preferred_affinity").items()
+    }
     assert weights == {1: 1, 5: 1}
-    assert cluster.classes.carried("required_affinity") == {}
+    assert cluster.classes.carried_terms("required_affinity") == {}
 
 
 def test_counters_that_nobody_asks_for_are_dropped_and_come_back_right(

@@ -41,8 +41,8 @@ def cluster_of(*nodes: str) -> Cluster:
 
 def parts(group: PodGroupState) -> tuple[list[str], list[str], list[tuple[str, str]]]:
     """(unscheduled, assumed UIDs, scheduled with their nodes)."""
-    names = [p.pod.metadata.name for p in group.unscheduled()]
-    placed = [(p.pod.metadata.name, node) for p, node in group.scheduled()]
+    names = [p.pod.metadata.name for p in group.unscheduled_pods()]
+    placed = [(p.pod.metadata.name, node) for p, node in group.scheduled_pods()]
     return names, list(group.assumed), placed
 
 
@@ -200,8 +200,8 @@ def test_the_parts_always_make_up_the_whole(steps: list[tuple[str, str]]) -> Non
         if group is None:
             assert not placed
             continue
-        unscheduled = {p.uid for p in group.unscheduled()}
-        scheduled = {p.uid for p, _ in group.scheduled()}
+        unscheduled = {p.uid for p in group.unscheduled_pods()}
+        scheduled = {p.uid for p, _ in group.scheduled_pods()}
         assert unscheduled.isdisjoint(scheduled)
         assert len(unscheduled) + len(scheduled) == len(group) > 0
         assert scheduled == placed

@@ -49,13 +49,13 @@ def test_two_pods_on_one_port_are_one_entry_so_the_first_to_go_frees_it() -> Non
     ports.add(2, [WEB])
     ports.add(2, [WEB, LOCAL])
     ports.remove(2, [WEB])
-    assert ports.used(2) == {LOCAL}
+    assert ports.used_ports(2) == {LOCAL}
 
 
 def test_taking_away_an_unknown_port_changes_nothing() -> None:
     ports = PortColumns(4)
     ports.remove(0, [WEB])
-    assert ports.used(0) == set()
+    assert ports.used_ports(0) == set()
 
 
 def test_a_mask_covers_just_the_rows_asked_for() -> None:
@@ -94,8 +94,8 @@ def test_a_copy_of_a_copy_is_its_own() -> None:
     twin.add(0, [WEB])
     third = twin.fork()
     third.remove(0, [WEB])
-    assert twin.used(0) == {WEB}
-    assert ports.used(0) == set()
+    assert twin.used_ports(0) == {WEB}
+    assert ports.used_ports(0) == set()
 
 
 def test_a_row_can_be_made_equal_to_that_of_another() -> None:
@@ -106,8 +106,8 @@ def test_a_row_can_be_made_equal_to_that_of_another() -> None:
     twin.add(0, [DNS])
     twin.add(1, [DNS])
     twin.copy_row(0, ports)
-    assert twin.used(0) == {WEB}
-    assert twin.used(1) == {DNS}
+    assert twin.used_ports(0) == {WEB}
+    assert twin.used_ports(1) == {DNS}
 
 
 @given(
@@ -119,4 +119,4 @@ def test_rows_conflict_as_nodes_do(used: list[set[HostPort]], wanted: list[HostP
     for row, taken in enumerate(used):
         ports.add(row, taken)
     assert busy(ports, *wanted) == [conflicts(wanted, taken) for taken in used]
-    assert [ports.used(row) for row in range(4)] == used
+    assert [ports.used_ports(row) for row in range(4)] == used

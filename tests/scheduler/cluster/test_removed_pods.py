@@ -35,7 +35,7 @@ def looked_at(cluster: Cluster) -> object:
         usage.nonzero.tolist(),
         usage.pod_count.tolist(),
         [[p.key for p in usage.pods(row)] for row in range(cluster.nodes.size)],
-        [usage.ports.used(row) for row in range(cluster.nodes.size)],
+        [usage.ports.used_ports(row) for row in range(cluster.nodes.size)],
         dict(usage.claims),
         cluster.classes.counts(APP).tolist(),
         {uid: (held.row, held.assumed) for uid, held in cluster.placements.items()},
@@ -50,7 +50,7 @@ def test_lifted_pods_take_no_room_and_match_no_selector() -> None:
         assert [p.key for p in cluster.usage.pods(0)] == ["default/r"]
         assert cluster.usage.requested[0, 0] == 1000
         assert cluster.classes.counts(APP)[:2].tolist() == [1, 1]
-        assert {p.port for p in cluster.usage.ports.used(0)} == {81}
+        assert {p.port for p in cluster.usage.ports.used_ports(0)} == {81}
         assert "uid-default-p" in cluster.placements
 
 
@@ -66,10 +66,10 @@ def test_what_was_put_back_counts_again() -> None:
 def test_a_port_that_two_pods_share_is_as_free_afterwards_as_it_was() -> None:
     cluster = make_cluster([make_node("a")], [pod("p", "a", 80), pod("q", "a", 80)])
     cluster.remove_pod("uid-default-p")
-    assert cluster.usage.ports.used(0) == set()
+    assert cluster.usage.ports.used_ports(0) == set()
     with RemovedPods(cluster) as lifted:
         lifted.take_off(cluster.placements["uid-default-q"].info)
-    assert cluster.usage.ports.used(0) == set()
+    assert cluster.usage.ports.used_ports(0) == set()
 
 
 @given(

@@ -118,9 +118,9 @@ def test_confirming_takes_a_host_port_again_that_a_wrong_neighbour_freed() -> No
     cluster.assume(cluster.infos.of(make_pod("p", containers=ports)), "a")
     cluster.add_pod(make_pod("q", containers=ports, node="a"))
     cluster.remove_pod("uid-default-q")
-    assert cluster.usage.ports.used(0) == set()
+    assert cluster.usage.ports.used_ports(0) == set()
     cluster.add_pod(make_pod("p", containers=ports, node="a"))
-    assert len(cluster.usage.ports.used(0)) == 1
+    assert len(cluster.usage.ports.used_ports(0)) == 1
 
 
 def test_forgetting_undoes_an_assumption() -> None:

@@ -178,7 +178,7 @@ class CacheMachine(RuleBasedStateMachine):
                 continue
             shown = [info.pod for info in self.cluster.usage.pods(row)]
             assert shown == [info.pod for info in model.pods]
-            assert self.cluster.usage.ports.used(row) == model.ports
+            assert self.cluster.usage.ports.used_ports(row) == model.ports
 
     @invariant()
     def requested_is_the_sum_over_pods(self) -> None:
@@ -243,7 +243,7 @@ def columns(cluster: Cluster, resources: int) -> dict[str, bytes]:
         "requested": padded(usage.requested),
         "nonzero": usage.nonzero[:, :size].tobytes(),
         "pod_count": usage.pod_count[:size].tobytes(),
-        "ports": repr([sorted(usage.ports.used(row)) for row in range(size)]).encode(),
+        "ports": repr([sorted(usage.ports.used_ports(row)) for row in range(size)]).encode(),
         "claims": repr(sorted(usage.claims.items())).encode(),
         "pods": repr([[i.uid for i in usage.pods(row)] for row in range(size)]).encode(),
         "apps": cluster.classes.counts(APP)[:size].tobytes(),
@@ -267,7 +267,7 @@ def test_assume_then_forget_restores_every_column(
         cluster.add_pod(make_pod(f"running-{number}", node=where, **other))
     info = cluster.infos.of(make_pod("pending", **template))
     row = cluster.nodes.row(node)
-    if set(info.shape.ports) & cluster.usage.ports.used(row):
+    if set(info.shape.ports) & cluster.usage.ports.used_ports(row):
         return  # ports are a plain set, and no filter would let such a pod here
     before = columns(cluster, len(RESOURCES) + 1)
     cluster.assume(info, node)

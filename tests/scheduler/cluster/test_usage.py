@@ -105,7 +105,7 @@ def test_usage_grows_with_the_nodes() -> None:
     last = cluster.nodes.row(f"n{FIRST_CAPACITY}")
     assert usage.capacity == cluster.nodes.capacity
     assert usage.requested[CPU, [0, last]].tolist() == [1000, 1000]
-    assert usage.ports.used(0) == usage.ports.used(last) == {WEB}
+    assert usage.ports.used_ports(0) == usage.ports.used_ports(last) == {WEB}
 
 
 def test_the_rows_a_change_touched_are_known_by_generation() -> None:
@@ -126,15 +126,15 @@ def test_changes_in_a_fork_never_show_in_the_original() -> None:
     assert uids(fork, 0) == []
     assert uids(fork, 1) == ["q", "r"]
     assert fork.requested[CPU, :2].tolist() == [0, 1000]
-    assert fork.ports.used(0) == set()
-    assert fork.ports.used(1) == {WEB}
+    assert fork.ports.used_ports(0) == set()
+    assert fork.ports.used_ports(1) == {WEB}
     assert fork.claims == {"default/data": 1}
     assert uids(usage, 0) == ["p"]
     assert uids(usage, 1) == []
     for column, kept in zip((usage.requested, usage.nonzero, usage.pod_count), before, strict=True):
         np.testing.assert_array_equal(column, kept)
-    assert usage.ports.used(0) == {WEB}
-    assert usage.ports.used(1) == set()
+    assert usage.ports.used_ports(0) == {WEB}
+    assert usage.ports.used_ports(1) == set()
     assert usage.claims == {"default/data": 1}
 
 
@@ -145,7 +145,7 @@ def test_a_fork_of_a_fork_is_its_own() -> None:
     second = first.fork()
     second.add(0, cluster.infos.of(web_pod("q")))
     assert uids(first, 0) == []
-    assert first.ports.used(0) == set()
+    assert first.ports.used_ports(0) == set()
     assert first.requested[CPU, 0] == 0
     assert uids(second, 0) == ["q"]
     assert uids(cluster.usage, 0) == ["p"]
@@ -158,7 +158,7 @@ def test_resetting_a_row_of_a_fork_brings_it_back() -> None:
     fork.add(0, cluster.infos.of(make_pod("q", requests={"cpu": "3"})))
     fork.reset(0, cluster.usage)
     assert uids(fork, 0) == ["p"]
-    assert fork.ports.used(0) == {WEB}
+    assert fork.ports.used_ports(0) == {WEB}
     assert fork.claims == {"default/data": 1}
     np.testing.assert_array_equal(fork.requested, cluster.usage.requested)
     np.testing.assert_array_equal(fork.nonzero, cluster.usage.nonzero)

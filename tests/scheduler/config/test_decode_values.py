@@ -4,7 +4,7 @@ import pytest
 
 from podium.golang.base64_text import base64_fault
 from podium.golang.quoting import json_number
-from podium.scheduler.config.decode import DecodeError
+from podium.scheduler.config.decode import ConfigDecodeError
 from podium.scheduler.config.decode_values import (
     GoNumber,
     Place,
@@ -21,7 +21,7 @@ HERE = Place("Struct", "a.b", "a[0].b")
 
 def refused(raw: object, number: GoNumber) -> tuple[str, str, str]:
     """Upstream's text without its beginning, the path, and the text for people."""
-    with pytest.raises(DecodeError) as caught:
+    with pytest.raises(ConfigDecodeError) as caught:
         (decode_float if number is FLOAT32 else decode_int)(raw, number, HERE)
     (problem,) = caught.value.problems
     return str(caught.value).removeprefix("json: cannot unmarshal "), problem.path, problem.text
@@ -52,7 +52,7 @@ def test_a_number_that_does_not_fit_is_refused_in_two_ways(
 
 
 def test_numbers_in_quotation_marks_get_told_so() -> None:
-    with pytest.raises(DecodeError) as caught:
+    with pytest.raises(ConfigDecodeError) as caught:
         decode_int("4", INT32, HERE)
     assert caught.value.problems[0].remedy == "write 4 without quotation marks"
 
@@ -64,7 +64,7 @@ def test_whole_numbers_of_yaml_are_integers(raw: float, value: int) -> None:
 
 @pytest.mark.parametrize("raw", [None, "", "15", "1d", "soon", "é"])
 def test_what_is_no_duration_is_refused_without_a_place_and_told_with_one(raw: str | None) -> None:
-    with pytest.raises(DecodeError) as caught:
+    with pytest.raises(ConfigDecodeError) as caught:
         decode_duration(raw, HERE)
     assert str(caught.value).startswith("time: ")
     assert caught.value.problems[0].path == "a[0].b"
@@ -72,7 +72,7 @@ def test_what_is_no_duration_is_refused_without_a_place_and_told_with_one(raw: s
 
 
 def test_a_strange_letter_in_a_duration_is_shown_by_its_bytes() -> None:
-    with pytest.raises(DecodeError, match=r'time: invalid duration "\\xc3\\xa9"'):
+    with pytest.raises(ConfigDecodeError, match=r'time: invalid duration "\\xc3\\xa9"'):
         decode_duration("é", HERE)
 
 
@@ -102,9 +102,9 @@ def test_the_place_of_a_fault_in_base64_is_the_one_go_finds(text: str, at: int |
 def test_bytes_may_be_a_list_of_numbers() -> None:
     assert decode_bytes([97, 98], HERE) == b"ab"
     assert decode_bytes("YQ==", HERE) == b"a"
-    with pytest.raises(DecodeError, match=r"number 300 into .* of type uint8"):
+    with pytest.raises(ConfigDecodeError, match=r"number 300 into .* of type uint8"):
         decode_bytes([300], HERE)
-    with pytest.raises(DecodeError, match=r"object into .* of type \[\]uint8"):
+    with pytest.raises(ConfigDecodeError, match=r"object into .* of type \[\]uint8"):
         decode_bytes({}, HERE)
 
 

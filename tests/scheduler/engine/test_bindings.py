@@ -79,7 +79,7 @@ def test_the_end_of_a_binding_can_be_reported_once() -> None:
     binding = driver.bindings["p"]
     driver.finish("p")
     with pytest.raises(LookupError, match="no binding of default/p is under way"):
-        driver.engine.bindings.finished(binding, None)
+        driver.engine.bindings.finish_binding(binding, None)
 
 
 def test_pods_that_plugins_want_forward_are_activated_twice() -> None:
@@ -339,7 +339,7 @@ def test_a_pod_made_again_while_the_old_one_is_bound_is_a_pod_of_its_own() -> No
     old = driver.bindings["p"]
     driver.run()
     assert driver.where() == {"p": "binding"}
-    driver.engine.bindings.finished(old, error("conflict"))
+    driver.engine.bindings.finish_binding(old, error("conflict"))
     driver.collect()
     assert driver.events == []
     driver.bound("p")

@@ -9,7 +9,7 @@ from support.scheduler.engine.tight_clusters import budget, labelled, running
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.scheduler.engine.decision import Decision
-from podium.scheduler.framework.asking import MetaVictims, PreemptAnswer, PreemptCall
+from podium.scheduler.framework.asking import PreemptAnswer, PreemptCall, PreemptMetaVictims
 from podium.scheduler.framework.status import Code
 from podium.testing import FakeCluster, make_node
 from podium.testing import make_pod as pending
@@ -128,8 +128,8 @@ def test_an_extender_may_bring_in_a_node_that_was_not_offered() -> None:
 def test_the_number_of_broken_budgets_is_the_answers() -> None:
     answer = PreemptAnswer(
         {
-            "a": MetaVictims(("uid-default-a1",), 3),
-            "b": MetaVictims(("uid-default-b1",), 2),
+            "a": PreemptMetaVictims(("uid-default-a1",), 3),
+            "b": PreemptMetaVictims(("uid-default-b1",), 2),
         }
     )
     driver, _ = tried(Script(preempt=answer), preempting())

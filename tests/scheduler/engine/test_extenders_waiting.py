@@ -150,7 +150,7 @@ def test_what_breaks_when_events_are_let_in_is_told_and_stops_no_other_event() -
 
 
 def started(driver: FakeCluster) -> tuple[Asking[Attempt | None], Calls]:
-    cycle = driver.engine.scheduling()
+    cycle = driver.engine.schedule_in_steps()
     return cycle, next(cycle)
 
 
@@ -173,7 +173,7 @@ def test_there_is_one_cycle_at_a_time() -> None:
 
 def test_an_engine_without_extenders_has_cycles_without_stops() -> None:
     driver = FakeCluster(make_node("a"), pending("p"))
-    cycle = driver.engine.scheduling()
+    cycle = driver.engine.schedule_in_steps()
     with pytest.raises(StopIteration) as end:
         next(cycle)
     assert end.value.value.decision.bound == "a"

@@ -17,7 +17,7 @@ from podium.scheduler.framework.events import Action, ClusterEvent, Registration
 from podium.scheduler.framework.points import Plugin, PreEnqueuePlugin, ReservePlugin, ScorePlugin
 from podium.scheduler.framework.profile import build_profiles
 from podium.scheduler.framework.queued import WaitingPods
-from podium.scheduler.framework.registry import Registry
+from podium.scheduler.framework.registry import PluginRegistry
 from podium.testing import FakeCluster
 
 PROFILE = "default-scheduler"
@@ -42,7 +42,7 @@ def interests(*plugins: type[Plugin], extenders: bool = False) -> Interests:
     given = [*plugins, Arrival, Binder]
     profiles = build_profiles(
         configuration_of(given),
-        Registry(given),
+        PluginRegistry(given),
         Cluster(ALL_REQUESTS),
         FeatureGates(),
         WaitingPods(),
@@ -112,7 +112,7 @@ def test_who_waits_for_new_nodes_is_woken_by_every_taint_change() -> None:
     adds = interests(gate(Registration(Resource.NODE, Action.ADD, lambda *_: False)))
     assert adds.anyone(taint)
     assert not adds.anyone(label)
-    assert [i.registration.hint for i in adds.matching(PROFILE, taint)] == [None]
+    assert [i.registration.hint for i in adds.find_matching(PROFILE, taint)] == [None]
     labels = interests(gate(Registration(Resource.NODE, Action.UPDATE_NODE_LABEL)))
     assert not labels.anyone(taint)
 
@@ -124,7 +124,7 @@ def test_who_looks_at_taints_himself_is_asked_himself() -> None:
     both = Action.ADD | Action.UPDATE_NODE_TAINT
     known = interests(gate(Registration(Resource.NODE, both, hint)))
     taint = ClusterEvent(Resource.NODE, Action.UPDATE_NODE_TAINT)
-    assert [i.registration.hint for i in known.matching(PROFILE, taint)] == [hint]
+    assert [i.registration.hint for i in known.find_matching(PROFILE, taint)] == [hint]
 
 
 def test_the_default_profile_asks_the_plugins_that_registered_the_event() -> None:
@@ -133,7 +133,7 @@ def test_the_default_profile_asks_the_plugins_that_registered_the_event() -> Non
     known = interests_of(engine.profiles.values())
 
     def asked(resource: Resource, action: Action) -> set[str]:
-        return {i.plugin for i in known.matching(PROFILE, ClusterEvent(resource, action))}
+        return {i.plugin for i in known.find_matching(PROFILE, ClusterEvent(resource, action))}
 
     assert asked(Resource.NODE, Action.ADD) == {
         "NodeUnschedulable",

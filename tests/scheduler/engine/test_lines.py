@@ -176,7 +176,7 @@ def test_a_node_that_is_given_back_at_once_asks_too() -> None:
 def test_a_binding_that_fails_asks_for_them_once() -> None:
     driver = FakeCluster(make_node("n"), pending("p"), plugins=[Careful])
     driver.attempt()
-    driver.engine.bindings.finished(driver.bindings.pop("p"), error("api down"))
+    driver.engine.bindings.finish_binding(driver.bindings.pop("p"), error("api down"))
     assert writes(driver) == [("default/p", "gave n back")]
     assert writes(driver) == []
 

@@ -50,7 +50,7 @@ def in_the_simulator(nodes: tuple[Node, ...], pods: list[Pod]) -> list[Call]:
     )
     with recording() as calls:
         simulation.run()
-    before = [at for at, call in enumerate(calls) if call.function == "Engine.scheduling"]
+    before = [at for at, call in enumerate(calls) if call.function == "Engine.schedule_in_steps"]
     return way_of_a_pod(calls[before[len(pods) - 1] :])
 
 

@@ -33,11 +33,11 @@ def preempting(*victims: str, **options: Any) -> tuple[FakeCluster, Preempt]:
 
 def evict(driver: FakeCluster, request: Preempt, name: str) -> None:
     victim = next(e.victim for e in request.evict if e.victim.key == f"default/{name}")
-    driver.engine.preemptions.evicted(request.preemptor, victim, request.node_name)
+    driver.engine.preemptions.confirm_eviction(request.preemptor, victim, request.node_name)
 
 
 def end(driver: FakeCluster, request: Preempt, problem: str | None = None) -> None:
-    driver.engine.preemptions.finished(request.preemptor, problem)
+    driver.engine.preemptions.finish_preemption(request.preemptor, problem)
     driver.collect()
 
 
@@ -71,7 +71,7 @@ def test_each_eviction_is_told_to_its_victim() -> None:
 def test_a_victim_that_was_gone_is_not_told() -> None:
     driver, request = preempting("a", "b")
     victim = request.evict[0].victim
-    driver.engine.preemptions.evicted(request.preemptor, victim, "n", was_gone=True)
+    driver.engine.preemptions.confirm_eviction(request.preemptor, victim, "n", was_gone=True)
     driver.collect()
     assert driver.notes("Preempted") == []
 

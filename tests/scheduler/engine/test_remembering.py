@@ -62,7 +62,7 @@ def check(engine: Engine, kind: dict[str, Any]) -> None:
     fresh = run_filters(profile.filter, cycle, rows)
     statuses = [fresh.status(position) for position in range(fresh.count)]
     assert [remembered.status(position) for position in range(fresh.count)] == statuses
-    feasible = rows if not fresh.rejected_any else indices(rows)[fresh.passed()]
+    feasible = rows if not fresh.rejected_any else indices(rows)[fresh.mask_passed()]
     if len(indices(feasible)) < 2:
         return
     run_pre_scores(profile.pre_score, cycle, feasible)

@@ -49,7 +49,7 @@ def test_a_gate_holds_a_pod_back_in_the_name_of_its_plugin() -> None:
     info = engine.cluster.infos.of(make_pod("p"))
     status = engine.pre_enqueue(info)
     assert status == Status(Code.UNRESOLVABLE, ("wait",), "Shut")
-    decision = engine.gated(info, status)
+    decision = engine.record_gated(info, status)
     assert (decision.attempt, decision.pre_enqueue, decision.scheduled) == (0, status, False)
 
 
@@ -97,7 +97,7 @@ def test_a_pod_that_was_confirmed_meanwhile_stays_when_its_binding_reports_a_fai
     pod = make_pod("p")
     request = start_binding(engine, pod)
     engine.intake.pod_put(bound(pod, "a"))
-    engine.bindings.finished(request.binding, error("timed out"))
+    engine.bindings.finish_binding(request.binding, error("timed out"))
     assert len(engine.cluster.usage.pods(0)) == 1
     assert engine.schedule_next() is None
 
@@ -105,7 +105,7 @@ def test_a_pod_that_was_confirmed_meanwhile_stays_when_its_binding_reports_a_fai
 def test_a_failed_binding_puts_the_pod_back_and_frees_the_node() -> None:
     engine = make_engine(nodes=[make_node("a")])
     request = start_binding(engine, make_pod("p"))
-    engine.bindings.finished(request.binding, error('running Bind plugin "Binder": api down'))
+    engine.bindings.finish_binding(request.binding, error('running Bind plugin "Binder": api down'))
     assert len(engine.cluster.usage.pods(0)) == 0
     assert engine.queue.get("default/p") is not None
 
@@ -113,9 +113,9 @@ def test_a_failed_binding_puts_the_pod_back_and_frees_the_node() -> None:
 def test_a_binding_ends_once() -> None:
     engine = make_engine(nodes=[make_node("a")])
     request = start_binding(engine, make_pod("p"))
-    engine.bindings.finished(request.binding, None)
+    engine.bindings.finish_binding(request.binding, None)
     with pytest.raises(LookupError, match="no binding of default/p is under way"):
-        engine.bindings.finished(request.binding, unschedulable("late"))
+        engine.bindings.finish_binding(request.binding, unschedulable("late"))
 
 
 def test_the_configured_percentage_can_be_overridden() -> None:

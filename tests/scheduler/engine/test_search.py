@@ -60,7 +60,7 @@ def test_a_search_ends_before_the_first_feasible_node_too_many() -> None:
     result.absorb("F", verdict)
     stop_early(result, 2)
     assert result.count == 4
-    assert result.passed().tolist() == [False, True, True, False]
+    assert result.mask_passed().tolist() == [False, True, True, False]
 
 
 def test_a_search_that_finds_no_more_than_enough_goes_to_the_end() -> None:

@@ -68,7 +68,7 @@ class LivingExtenders(LivingCluster):
         self.mood, self.heard_meanwhile = mood, heard
 
     def _try_next(self) -> Attempt | None:
-        cycle = self.engine.scheduling()
+        cycle = self.engine.schedule_in_steps()
         calls: Calls | None = None
         try:
             calls = next(cycle)

@@ -361,11 +361,13 @@ def test_the_reports_of_a_driver_are_transitions_too() -> None:
     driver = FakeCluster(make_node("n"), pending("p"))
     driver.run()
     uncount(driver.engine)
-    with pytest.raises(InvariantBroken, match=r"after Bindings\.finished of default/p: "):
+    with pytest.raises(InvariantBroken, match=r"after Bindings\.finish_binding of default/p: "):
         driver.finish("p")
     info = driver.engine.cluster.infos.of(pending("q"))
-    with pytest.raises(InvariantBroken, match=r"after Preemptions\.finished of default/q: "):
-        driver.engine.preemptions.finished(info, None)
+    with pytest.raises(
+        InvariantBroken, match=r"after Preemptions\.finish_preemption of default/q: "
+    ):
+        driver.engine.preemptions.finish_preemption(info, None)
 
 
 def test_nothing_is_checked_unless_asked_for() -> None:
@@ -393,6 +395,6 @@ def test_a_port_that_two_pods_share_may_be_freed_by_one_of_them() -> None:
     driver = FakeCluster(make_node("n"))
     driver.put(*(make_pod(name, node="n", containers=PORT) for name in "ab"))
     driver.delete("a")
-    assert driver.engine.cluster.usage.ports.used(0) == set()
+    assert driver.engine.cluster.usage.ports.used_ports(0) == set()
     driver.delete("b")
     driver.put(make_pod("c", node="n", containers=PORT))

@@ -44,14 +44,14 @@ def test_nodes_that_fit_are_ranked_and_equals_share_a_rank() -> None:
         running=[make_pod("runs", node="busy", requests={"cpu": "1"})],
         pending=[make_pod("a", requests={"cpu": "1"})],
     )
-    ranked = explanation.ranked()
+    ranked = explanation.rank_nodes()
     assert [(entry.rank, entry.name.rstrip("-12")) for entry in ranked] == [
         (1, "idle"),
         (1, "idle"),
         (3, "busy"),
     ]
     assert ranked[0].name == explanation.decision.chosen
-    assert explanation.ranked(1) == ranked[:1]
+    assert explanation.rank_nodes(1) == ranked[:1]
     assert explanation.ranked_node("busy") == ranked[2]
 
 
@@ -59,7 +59,7 @@ def test_totals_are_the_sums_of_weighted_scores() -> None:
     explanation = explained(
         nodes=[make_node("n1"), make_node("n2")], pending=[make_pod("a", requests={"cpu": "1"})]
     )
-    for entry in explanation.ranked():
+    for entry in explanation.rank_nodes():
         assert entry.total == sum(score.weighted for score in entry.scores.values())
         for plugin, score in entry.scores.items():
             assert score.weighted == score.normalized * explanation.weights[plugin]

@@ -95,7 +95,7 @@ def test_a_hypothesis_is_true_only_while_it_is_supposed() -> None:
     hypothesis = Hypothesis(pod).but_with(
         nodes=(one_node("more", 4),), objects=(claim,), removed=(running,)
     )
-    with trial.supposing(hypothesis):
+    with trial.with_hypothesis(hypothesis):
         assert set(trial.feasible()) == {"small", "more"}
         assert engine.cluster.catalog.get(PersistentVolumeClaim, "data", "default") is claim
     assert trial.feasible() == ()
@@ -128,8 +128,8 @@ def test_a_cordoned_node_takes_no_pod_and_keeps_those_that_were_placed_before() 
     trial = Trial(engine, make_pod("waits", requests={"cpu": "2"}))
     with trial.without([running]):
         with (
-            trial.cordoned(["small", "no-such-node"]),
-            trial.placing([as_pending(running)]) as found,
+            trial.with_cordoned_nodes(["small", "no-such-node"]),
+            trial.with_placed_pods([as_pending(running)]) as found,
         ):
             assert found[0].bound == "other"
             assert not trial.fits()

@@ -41,7 +41,7 @@ def test_a_verdict_of_the_pass_with_nominated_pods_replaces_the_plain_one() -> N
     result.override(np.array([1]), TAINT.by("N"))
     result.override(np.array([2]), TAINT.by("N"))
     assert result.status(1) == TAINT.by("N")
-    assert result.passed().tolist() == [False, False, False]
+    assert result.mask_passed().tolist() == [False, False, False]
     assert grouped(result) == {(CPU.by("P0"),): [0], (TAINT.by("N"),): [1, 2]}
 
 
@@ -50,7 +50,7 @@ def test_an_override_alone_is_a_rejection() -> None:
     result.override(np.array([1]), CPU.by("N"))
     assert result.rejected_any
     assert result.status(0) is None
-    assert result.passed().tolist() == [True, False]
+    assert result.mask_passed().tolist() == [True, False]
     assert grouped(result) == {(CPU.by("N"),): [1]}
 
 
@@ -84,7 +84,7 @@ def test_a_cut_forgets_what_lies_behind() -> None:
     assert isinstance(result.rows, np.ndarray)
     assert result.rows.tolist() == [9, 8]
     assert grouped(result) == {(CPU.by("P0"),): [1]}
-    assert result.passed().tolist() == [True, False]
+    assert result.mask_passed().tolist() == [True, False]
 
 
 def test_a_whole_table_can_be_cut_too() -> None:
@@ -155,7 +155,7 @@ def test_groups_and_counts_agree_with_the_statuses_one_by_one(
     single = {p: s for p in range(6) if (s := result.status(p)) is not None}
     from_groups = {int(p): s for s, positions in result.groups() for p in positions}
     assert from_groups == single
-    assert result.passed().tolist() == [p not in single for p in range(6)]
+    assert result.mask_passed().tolist() == [p not in single for p in range(6)]
     reasons, explained = Diagnosis(10, results=[result]).histogram()
     assert explained == len(single)
     assert reasons == Counter(r for s in single.values() for r in s.reasons)

@@ -31,5 +31,5 @@ def test_after_every_change_the_leaders_are_the_rows_with_the_highest_value(
         if len(step) > 1:
             column = column.copy()  # the column may move to another array
         column[list(step)] = list(step.values())
-        leaders.changed(column, list(step), were)
+        leaders.update_rows(column, list(step), were)
         check(leaders, column)

@@ -19,7 +19,7 @@ from podium.scheduler.framework.handle import Handle
 from podium.scheduler.framework.points import FilterPlugin, Plugin
 from podium.scheduler.framework.profile import Profile, build_profiles
 from podium.scheduler.framework.queued import WaitingPods
-from podium.scheduler.framework.registry import ArgumentsError, Registry, arguments_of
+from podium.scheduler.framework.registry import ArgumentsError, PluginRegistry, arguments_of
 
 
 class Rule(msgspec.Struct):
@@ -127,7 +127,7 @@ def built(plugin: type[Plugin], *configs: dict[str, Any]) -> Profile:
         "pluginConfig": list(configs),
     }
     raw = {"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile]}
-    registry = Registry([Arrival, Binder, plugin])
+    registry = PluginRegistry([Arrival, Binder, plugin])
     profiles = build_profiles(
         load_configuration(raw, gates=FeatureGates()),
         registry,

@@ -8,7 +8,7 @@ import pytest
 
 from podium import plugin as surface
 from podium.scheduler.framework.points import POINTS, Plugin
-from podium.scheduler.framework.registry import Registry
+from podium.scheduler.framework.registry import PluginRegistry
 from podium.scheduler.plugins import in_tree_registry
 from podium.testing import make_handle
 
@@ -42,7 +42,7 @@ def test_a_point_has_an_example_that_can_be_registered_and_built(kind: type[Plug
         for name, found in made.items()
         if isinstance(found, type) and issubclass(found, kind) and name not in surface.__all__
     )
-    assert own.name in Registry([own])
+    assert own.name in PluginRegistry([own])
     assert own.name not in in_tree_registry()
     assert own(None, make_handle()).name == own.name
 

@@ -19,7 +19,7 @@ from podium.scheduler.config.merge import PluginListError
 from podium.scheduler.framework.points import Plugin
 from podium.scheduler.framework.profile import Profile, build_profiles
 from podium.scheduler.framework.queued import WaitingPods
-from podium.scheduler.framework.registry import Registry
+from podium.scheduler.framework.registry import PluginRegistry
 from podium.scheduler.framework.status import unschedulable
 
 
@@ -27,7 +27,7 @@ def profiles_of(*plugins: type[Plugin], known: tuple[type[Plugin], ...] = ()) ->
     configuration = configuration_of(
         plugins, names=("one", "two"), weights={"Heavy": 7, "Light": 0}
     )
-    registry = Registry(known or plugins)
+    registry = PluginRegistry(known or plugins)
     return build_profiles(
         configuration, registry, Cluster(ALL_REQUESTS), FeatureGates(), WaitingPods()
     )

@@ -14,12 +14,12 @@ from podium.scheduler.framework.points import (
     ScorePlugin,
     serves,
 )
-from podium.scheduler.framework.registry import Registry, RegistryError
+from podium.scheduler.framework.registry import PluginRegistry, RegistryError
 from podium.scheduler.framework.status import Status
 
 
 def test_plugins_are_found_by_name() -> None:
-    registry = Registry([Arrival, Binder])
+    registry = PluginRegistry([Arrival, Binder])
     assert registry.get("Binder") is Binder
     assert "Arrival" in registry
     assert "Other" not in registry
@@ -28,7 +28,7 @@ def test_plugins_are_found_by_name() -> None:
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
     with pytest.raises(RegistryError) as caught:
-        Registry([Arrival, Binder]).get("Bindre")
+        PluginRegistry([Arrival, Binder]).get("Bindre")
     assert str(caught.value) == 'plugin "Bindre" does not exist; known: Arrival, Binder'
 
 
@@ -37,7 +37,7 @@ def test_a_plugin_needs_a_name() -> None:
         pass
 
     with pytest.raises(RegistryError, match="Nameless has no name"):
-        Registry([Nameless])
+        PluginRegistry([Nameless])
 
 
 def test_a_plugin_serves_some_point() -> None:
@@ -45,12 +45,12 @@ def test_a_plugin_serves_some_point() -> None:
         name = "Idle"
 
     with pytest.raises(RegistryError, match="plugin Idle serves no extension point"):
-        Registry([Idle])
+        PluginRegistry([Idle])
 
 
 def test_a_name_belongs_to_one_class() -> None:
     first, second = filter_by("Same", {}), filter_by("Same", {})
-    registry = Registry([first, first])
+    registry = PluginRegistry([first, first])
     with pytest.raises(
         RegistryError, match=r"taken by support\.scheduler\.framework\.fake_plugins\."
     ):
@@ -59,7 +59,7 @@ def test_a_name_belongs_to_one_class() -> None:
 
 
 def test_more_plugins_make_a_new_registry() -> None:
-    registry = Registry([Arrival])
+    registry = PluginRegistry([Arrival])
     larger = registry.with_plugins(Binder)
     assert "Binder" in larger
     assert "Binder" not in registry
@@ -81,9 +81,9 @@ def test_a_point_that_is_inherited_and_not_written_is_refused_with_what_was_mean
         name = "Empty"
 
     with pytest.raises(RegistryError) as misspelt:
-        Registry([Misspelt])
+        PluginRegistry([Misspelt])
     with pytest.raises(RegistryError) as empty:
-        Registry([Empty])
+        PluginRegistry([Empty])
     assert str(misspelt.value) == (
         "plugin Misspelt: no method of NodeFilterPlugin is overridden; did you mean filter_node?"
     )

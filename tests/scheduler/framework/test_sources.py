@@ -308,7 +308,7 @@ def test_an_answer_in_the_middle_of_a_cycle_takes_effect_after_it() -> None:
         make_node("a"), make_node("b"), make_pod("p"), plugins=[ByTemperature], extenders=[extender]
     )
     cluster.answer("temperatures", {"a": 1})
-    cycle = cluster.engine.scheduling()
+    cycle = cluster.engine.schedule_in_steps()
     next(cycle)  # the extender is being asked
     cluster.answer("temperatures", {"a": 2})
     column = cluster.engine.sources.column("temperatures")

@@ -17,7 +17,7 @@ def test_every_version_reads_as_the_column_was_at_its_moment(steps: list[dict[in
     version = ColumnVersion(np.arange(10, dtype=np.int64))
     moments = [(version, version.live.copy())]
     for step in steps:
-        version = version.changed(list(step), list(step.values()))
+        version = version.with_values(list(step), list(step.values()))
         moments.append((version, version.live.copy()))
 
     for held, was in moments:
@@ -28,7 +28,7 @@ def test_no_way_back_is_longer_than_so_many_steps() -> None:
     first = version = ColumnVersion(np.zeros(3, dtype=np.int64))
     array = version.live
     for value in range(MAX_STEPS + 1):
-        version = version.changed([1], [value])
+        version = version.with_values([1], [value])
 
     assert version.live is not array
     assert first.read().tolist() == [0, 0, 0]
@@ -37,7 +37,7 @@ def test_no_way_back_is_longer_than_so_many_steps() -> None:
 
 def test_an_array_of_somebody_else_is_never_written_to() -> None:
     array = np.zeros(3, dtype=np.int64)
-    changed = ColumnVersion.of_another(array).changed([0, 2], [4, 5])
+    changed = ColumnVersion.of_another(array).with_values([0, 2], [4, 5])
 
     assert array.tolist() == [0, 0, 0]
     assert changed.read().tolist() == [4, 0, 5]
@@ -46,14 +46,14 @@ def test_an_array_of_somebody_else_is_never_written_to() -> None:
 def test_what_is_read_is_a_copy() -> None:
     version = ColumnVersion(np.zeros(2, dtype=np.int64))
     read = version.read()
-    version.changed([0], [1])
+    version.with_values([0], [1])
 
     assert read.tolist() == [0, 0]
 
 
 def test_only_the_newest_version_has_the_array() -> None:
     version = ColumnVersion(np.zeros(2, dtype=np.int64))
-    version.changed([0], [1])
+    version.with_values([0], [1])
 
     with pytest.raises(LookupError, match="past"):
         _ = version.live

@@ -63,7 +63,7 @@ def hostile(name: str, *, against: str = "a", node: str = "n1", **fields: Any) -
 def matching(carried: CarriedTerms, cluster: Cluster, **pod: Any) -> dict[str, int]:
     """Topology key -> carriers, of the terms that match a pod with app a."""
     shape = cluster.infos.of(make_pod("pending", labels={"app": "a"}, **pod)).shape
-    found = carried.matching("required_anti", shape)
+    found = carried.find_matching("required_anti", shape)
     return {term.term.topology_key: counter.total for term, counter in found if counter.total}
 
 

@@ -27,7 +27,7 @@ from podium.scheduler.plugins.resources.allocation import (
     curve,
     scorer_for,
 )
-from podium.scheduler.plugins.resources.columns import Column
+from podium.scheduler.plugins.resources.columns import ResourceColumn
 from podium.scheduler.plugins.resources.stack import FLOAT_EXACT_BELOW
 from podium.testing import make_cluster, make_handle, make_node, make_pod, score_answers
 
@@ -188,9 +188,11 @@ def test_columns_score_as_node_by_node_books_do(
     }
 
 
-def column(allocatable: list[int], used: list[int], request: int, *, floats: bool) -> Column:
+def column(
+    allocatable: list[int], used: list[int], request: int, *, floats: bool
+) -> ResourceColumn:
     has = np.array(allocatable, dtype=np.int64)
-    return Column(
+    return ResourceColumn(
         weight=1,
         request=request,
         allocatable=has,

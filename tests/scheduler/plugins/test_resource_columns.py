@@ -12,14 +12,16 @@ from podium.scheduler.config.plugin_args import ResourceSpec
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.plugins.dynamic_resources.inventory import InventoryRules
 from podium.scheduler.plugins.resources import columns
-from podium.scheduler.plugins.resources.columns import Buffers, Column, ResourceColumns
+from podium.scheduler.plugins.resources.columns import Buffers, ResourceColumn, ResourceColumns
 from podium.scheduler.plugins.resources.extended_resource_classes import ExtendedResourceClasses
 from podium.testing import cycle_for, make_cluster, make_node, make_pod, present_rows
 
 GPU = "example.com/gpu"
 
 
-def columns_of(cluster: Cluster, name: str, request: int, *, devices: bool = True) -> list[Column]:
+def columns_of(
+    cluster: Cluster, name: str, request: int, *, devices: bool = True
+) -> list[ResourceColumn]:
     classes = ExtendedResourceClasses(cluster.catalog) if devices else None
     columns = ResourceColumns(
         (ResourceSpec(name, 1),), cluster.nodes, classes, nonzero=True, gates=FeatureGates()

@@ -52,7 +52,7 @@ def test_totals_add_up_eligible_rows_and_read_0_without_the_label() -> None:
     assert topology.totals(per_row).tolist() == [0, 1001, 100]
     eligible = np.array([True, True, False, True])
     assert topology.totals(per_row, eligible).tolist() == [0, 1001, 0]
-    assert topology.inhabited(eligible).tolist() == [False, True, False]
+    assert topology.mask_inhabited(eligible).tolist() == [False, True, False]
 
 
 def test_a_key_that_no_node_has_makes_no_domain() -> None:

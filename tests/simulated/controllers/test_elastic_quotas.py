@@ -4,7 +4,7 @@ from typing import Any
 
 from support.simulated.controller_objects import build, patches
 
-from podium.kubernetes.controllers.controller import NOTHING, Create, Plan
+from podium.kubernetes.controllers.controller import NOTHING, CreateAction, Plan
 from podium.kubernetes.controllers.elastic_quotas import decide
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.kinds.scheduler_plugins import ElasticQuota
@@ -30,7 +30,7 @@ def written(plan: Plan) -> Any:
 def test_what_running_pods_request_is_written_and_told_of() -> None:
     plan = decide(quota(), [pod("a", "500m"), pod("b", "1"), pod("c", "1", "Pending")], NOW)
     assert written(plan) == [{"used": {"cpu": "1500m", "example.com/gpu": "0"}}]
-    (event,) = [each.body for each in plan.actions if isinstance(each, Create)]
+    (event,) = [each.body for each in plan.actions if isinstance(each, CreateAction)]
     assert (event["type"], event["reason"]) == ("Normal", "Synced")
     assert event["message"] == "Elastic Quota ns/team synced successfully"
     assert event["source"] == {"component": "ElasticQuotaController"}

@@ -2,7 +2,13 @@
 
 import pytest
 
-from podium.simulated.programs.recognition import ContainerFiles, Disk, Mount, Program, recognise
+from podium.simulated.programs.recognition import (
+    ContainerFiles,
+    Mount,
+    SimulatedDisk,
+    SimulatedProgram,
+    recognise,
+)
 
 
 @pytest.mark.parametrize(
@@ -84,22 +90,22 @@ def test_variables_have_the_values_that_the_container_gives_them() -> None:
 
 
 def test_a_file_is_there_from_the_time_it_was_written_to_the_time_it_goes() -> None:
-    disk = Disk()
+    disk = SimulatedDisk()
     health = ["sh", "-c", "touch /tmp/healthy; sleep 30; rm -f /tmp/healthy; sleep 600"]
     recognise(health, files=ContainerFiles(disk, begun_s=100))
 
-    def look(at_s: float) -> Program | None:
+    def look(at_s: float) -> SimulatedProgram | None:
         return recognise(["cat", "/tmp/healthy"], files=ContainerFiles(disk, begun_s=at_s))
 
     assert [look(at_s) for at_s in (99, 101, 131)] == [
-        Program(0, 1, reads_files=True),
-        Program(0, 0, reads_files=True),
-        Program(0, 1, reads_files=True),
+        SimulatedProgram(0, 1, reads_files=True),
+        SimulatedProgram(0, 0, reads_files=True),
+        SimulatedProgram(0, 1, reads_files=True),
     ]
 
 
 def test_what_is_mounted_is_seen_by_all_that_mount_it() -> None:
-    shared = Disk()
+    shared = SimulatedDisk()
     once = ["sh", "-c", "if [[ -r /data/foo ]]; then exit 0; else touch /data/foo; exit 1; fi"]
     first = recognise(once, files=ContainerFiles(mounts=(Mount("/data", shared),)))
     second = recognise(once, files=ContainerFiles(mounts=(Mount("/data/", shared),), begun_s=5))

@@ -12,7 +12,7 @@ from typing import Any
 
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.http.log_stream import LogAnswer
-from podium.apiserver.http.messages import Request, Response, headers_of, parameters_of, refusal
+from podium.apiserver.http.messages import HttpRequest, Response, headers_of, parameters_of, refusal
 from podium.apiserver.http.resource_handlers import WatchAnswer
 from podium.apiserver.requests.watching import Watch
 from podium.apiserver.serving.assembly import build_service
@@ -132,7 +132,7 @@ class Api:
         content = body if isinstance(body, bytes) else b""
         if body is not None and not isinstance(body, bytes):
             content = json.dumps(body).encode()
-        request = Request(method, path, {}, headers_of(sent), content)
+        request = HttpRequest(method, path, {}, headers_of(sent), content)
         try:
             request.parameters = parameters_of(query.encode())
             return self.service.respond(self.service.admit(request))
@@ -198,7 +198,7 @@ class Watching:
                 b'{"type":"ADDED","object":' + presenter.one(each) + b"}"
                 for each in self.watch.initial
             ]
-        while events := self.watch.pending():
+        while events := self.watch.poll_events():
             lines += [presenter.event(event) for event in events]
         return [json.loads(line) for line in lines]
 

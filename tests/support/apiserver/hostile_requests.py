@@ -21,7 +21,7 @@ from support.apiserver.hostile_values import (
     spoilt,
 )
 
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.resources.table import builtin_resources
 
 
@@ -249,7 +249,7 @@ def _media_types(method: str, *, sane: bool) -> st.SearchStrategy[str]:
 
 
 @st.composite
-def _sane_paths(draw: st.DrawFn, resource: Resource) -> tuple[str, str, str]:
+def _sane_paths(draw: st.DrawFn, resource: ApiResource) -> tuple[str, str, str]:
     name = draw(st.sampled_from(("", "", "a")))
     subresource = ""
     if name and resource.subresources and not draw(_MOSTLY):
@@ -259,14 +259,14 @@ def _sane_paths(draw: st.DrawFn, resource: Resource) -> tuple[str, str, str]:
 
 
 @st.composite
-def _odd_paths(draw: st.DrawFn, resource: Resource) -> tuple[str, str, str]:
+def _odd_paths(draw: st.DrawFn, resource: ApiResource) -> tuple[str, str, str]:
     placed = resource.namespaced if draw(_MOSTLY) else not resource.namespaced
     name, subresource = draw(_NAMES), draw(_SUBRESOURCES)
     namespace = draw(_NAMESPACES) if placed else None
     return _path(resource, namespace, name, subresource), name, subresource
 
 
-def _path(resource: Resource, namespace: str | None, name: str, subresource: str) -> str:
+def _path(resource: ApiResource, namespace: str | None, name: str, subresource: str) -> str:
     parts = [f"/apis/{resource.group}/{resource.version}" if resource.group else "/api/v1"]
     if namespace is not None:
         parts += ["namespaces", namespace]
@@ -278,7 +278,7 @@ def _path(resource: Resource, namespace: str | None, name: str, subresource: str
 
 @st.composite
 def _payloads(
-    draw: st.DrawFn, method: str, media_type: str, resource: Resource | None, subresource: str
+    draw: st.DrawFn, method: str, media_type: str, resource: ApiResource | None, subresource: str
 ) -> bytes:
     if resource is None or not draw(_MOSTLY):
         return draw(RAW_BODIES)

@@ -15,7 +15,7 @@ from support.apiserver.smallest_objects import KINDS, smallest
 from podium.apiserver.bodies import MAX_PARTS, MAX_VALUES
 from podium.apiserver.http.messages import MAX_BODY_BYTES
 from podium.golang.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.schema import schema_of
 
 EQUAL, DISTINCT, EMPTY, LONG = "equal", "distinct", "empty", "long"
@@ -30,7 +30,7 @@ _LONG_TEXTS = ("a", "a.", "a/", "a-", "$(a)", "é", "1", "\\", "=", "a,", "(", "
 class Place:
     """A field of a kind that can hold much; `path` has a name for a field, 0 for an item."""
 
-    resource: Resource
+    resource: ApiResource
     path: tuple[str | int, ...]
     shape: Shape
 
@@ -162,14 +162,14 @@ def _empty(shape: Shape) -> Any:
             return ""
 
 
-def places_of(resource: Resource) -> Iterator[Place]:
+def places_of(resource: ApiResource) -> Iterator[Place]:
     """Every place of a kind."""
     root = schema_of(resource.group, resource.version, resource.kind).root
     yield from _below(resource, root, (), ())
 
 
 def _below(
-    resource: Resource, shape: Shape, path: tuple[str | int, ...], structs: tuple[Struct, ...]
+    resource: ApiResource, shape: Shape, path: tuple[str | int, ...], structs: tuple[Struct, ...]
 ) -> Iterator[Place]:
     match shape:
         case Scalar():

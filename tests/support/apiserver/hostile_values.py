@@ -10,10 +10,12 @@ from support.apiserver.schema_values import json_values, objects_of
 from support.apiserver.smallest_objects import KINDS, smallest
 
 from podium.bench.hostile_bodies import QUEUE_DEFINITION
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.schema import schema_of
 
-CUSTOM = Resource("example.com", "v1", "Queue", "queues", "queue", namespaced=True, is_custom=True)
+CUSTOM = ApiResource(
+    "example.com", "v1", "Queue", "queues", "queue", namespaced=True, is_custom=True
+)
 QUEUE = {"spec": {"replicas": 3, "name": "abc", "items": [{"key": "a"}], "open": {"x": [1]}}}
 
 DEEP: Any = "x"
@@ -88,7 +90,7 @@ def spoilt(draw: st.DrawFn, value: Any, most: int = 3) -> Any:
     return root[""]
 
 
-def _written(resource: Resource) -> dict[str, Any]:
+def _written(resource: ApiResource) -> dict[str, Any]:
     if resource == CUSTOM:
         known: dict[str, Any] = {"metadata": {"name": "a"}, **QUEUE}
     elif resource in KINDS:
@@ -100,7 +102,7 @@ def _written(resource: Resource) -> dict[str, Any]:
     return {"apiVersion": resource.api_version, "kind": resource.kind, **known}
 
 
-def bodies(resource: Resource) -> st.SearchStrategy[Any]:
+def bodies(resource: ApiResource) -> st.SearchStrategy[Any]:
     """Objects of a resource's kind: small ones, and ones with any of its fields."""
     written = _written(resource)
     if resource == CUSTOM:

@@ -9,7 +9,7 @@ from typing import Any
 
 from support.apiserver.api_calls import Api, Json
 
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 
 
 class PublishedFields:
@@ -19,7 +19,7 @@ class PublishedFields:
         self._api = api
         self._schemas: dict[str, Json] = {}
 
-    def paths(self, resource: Resource) -> frozenset[str]:
+    def paths(self, resource: ApiResource) -> frozenset[str]:
         """Every field of a kind; its metadata and status included."""
         root = f"apis/{resource.api_version}" if resource.group else f"api/{resource.version}"
         if root not in self._schemas:

@@ -8,7 +8,7 @@ from support.apiserver.smallest_objects import KINDS, smallest
 from support.apiserver.written_objects import ALL_GATES
 
 from podium.bench.hostile_bodies import QUEUE_DEFINITION
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 
 
 def populated() -> Api:
@@ -26,7 +26,7 @@ def populated() -> Api:
     return api
 
 
-def collection(resource: Resource) -> str:
+def collection(resource: ApiResource) -> str:
     root = f"/apis/{resource.group}/{resource.version}" if resource.group else "/api/v1"
     place = "namespaces/ns/" if resource.namespaced else ""
     return f"{root}/{place}{resource.plural}"

@@ -14,7 +14,7 @@ from support.apiserver.apiserver_cases import recorded_steps
 from support.apiserver.written_objects import RESOURCES, Object, Shelf, resource_of
 
 from podium.kubernetes.admission import SYSTEM_CLASSES
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.schema import DecodeError
 from podium.kubernetes.status_errors import StatusError
 
@@ -34,7 +34,7 @@ _REPLACED = (
 class Place(NamedTuple):
     """What a path names; no name: a collection."""
 
-    resource: Resource
+    resource: ApiResource
     namespace: str
     name: str
     subresource: str

@@ -13,7 +13,7 @@ from support.apiserver.api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC
 from support.apiserver.smallest_objects import smallest
 
 from podium.kubernetes.kinds.record import Subresource
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 
 NAMESPACE = "ns"
 NAME = "a"
@@ -83,7 +83,7 @@ class Cell:
         return " ".join(filter(None, (self.method, self.path, kind)))
 
 
-def names_of(resource: Resource) -> tuple[str, str]:
+def names_of(resource: ApiResource) -> tuple[str, str]:
     """An object that is there and one that is not."""
     is_definition = resource.kind == "CustomResourceDefinition"
     if resource.kind == "IPAddress":
@@ -93,7 +93,7 @@ def names_of(resource: Resource) -> tuple[str, str]:
     return (DEFINED, UNDEFINED) if is_definition else (NAME, ABSENT)
 
 
-def object_of(resource: Resource, name: str) -> dict[str, Any]:
+def object_of(resource: ApiResource, name: str) -> dict[str, Any]:
     """The least that can be created."""
     kind = {"apiVersion": resource.api_version, "kind": resource.kind}
     if resource.kind == "CustomResourceDefinition":
@@ -124,7 +124,7 @@ def definition(name: str) -> dict[str, Any]:
 class Rows:
     """The cells of one resource."""
 
-    def __init__(self, resource: Resource) -> None:
+    def __init__(self, resource: ApiResource) -> None:
         self.resource = resource
         root = f"/apis/{resource.group}" if resource.group else "/api"
         self._version = f"{root}/{resource.version}"

@@ -10,7 +10,7 @@ from typing import Any
 from support.apiserver.written_objects import NOW, RESOURCES, UID, Object, Shelf, read, resource_of
 
 from podium.kubernetes import conversion, strategy, validation
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.status_errors import StatusError
 
 _CONTAINERS = {"containers": [{"name": "c", "image": "img:1"}]}
@@ -199,16 +199,16 @@ _VERSIONS = {
     ("scheduling.k8s.io", "Workload"): "v1alpha2",
 }
 
-KINDS: list[Resource] = [
+KINDS: list[ApiResource] = [
     resource_of(kind, group, _VERSIONS.get((group, kind), "v1")) for group, kind in _WRITTEN
 ]
 
 
-def _resource(kind: str, group: str) -> Resource:
+def _resource(kind: str, group: str) -> ApiResource:
     return resource_of(kind, group, _VERSIONS.get((group, kind), "v1"))
 
 
-def smallest(resource: Resource, name: str = "a") -> Object:
+def smallest(resource: ApiResource, name: str = "a") -> Object:
     """The object as a client writes it."""
     if resource.kind == "IPAddress" and not name[0].isdigit():
         name = "10.0.0.9"  # its name is the address itself

@@ -12,7 +12,7 @@ from podium.kubernetes.admission import DEFAULT_SETTINGS, AdmissionSettings
 from podium.kubernetes.admission.lookup import Summaries
 from podium.kubernetes.patching import STRATEGIC_MERGE_PATCH, merge_patch, strategic_merge
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.resources.table import ResourceTable, served_resources
 from podium.kubernetes.schema import decode, schema_of
 
@@ -27,14 +27,14 @@ UID = "8d7f9a3e-0000-4000-8000-000000000000"
 VERSION = "7"
 
 
-def resource_of(kind: str, group: str = "", version: str = "v1") -> Resource:
+def resource_of(kind: str, group: str = "", version: str = "v1") -> ApiResource:
     """A built-in resource by its kind."""
     found = RESOURCES.find_kind(group, version, kind)
     assert found is not None
     return found
 
 
-def read(resource: Resource, written: Object) -> Object:
+def read(resource: ApiResource, written: Object) -> Object:
     """What a client wrote, as the server reads it, with defaults."""
     schema = schema_of(resource.group, resource.version, resource.kind)
     named = {"apiVersion": resource.api_version, "kind": resource.kind, **written}
@@ -66,7 +66,7 @@ class Shelf:
     ) -> Object | None:
         return self._objects.get((group, plural, namespace, name))
 
-    def derived(self, group: str, plural: str, derive: Callable[[Sequence[Object]], T]) -> T:
+    def get_derived(self, group: str, plural: str, derive: Callable[[Sequence[Object]], T]) -> T:
         return derive([obj for key, obj in self._objects.items() if key[:2] == (group, plural)])
 
     def summaries(
@@ -83,7 +83,7 @@ class Shelf:
             if key[:3] == (group, plural, namespace)
         )
 
-    def put(self, resource: Resource, obj: Object) -> None:
+    def put(self, resource: ApiResource, obj: Object) -> None:
         """Place an object without asking anybody."""
         metadata = obj["metadata"]
         namespace = metadata.get("namespace", "") if resource.namespaced else ""
@@ -92,10 +92,10 @@ class Shelf:
     def add_namespace(self, name: str) -> None:
         self.create(resource_of("Namespace"), "", {"metadata": {"name": name}})
 
-    def take(self, resource: Resource, namespace: str, name: str) -> None:
+    def take(self, resource: ApiResource, namespace: str, name: str) -> None:
         self._objects.pop((resource.group, resource.plural, namespace, name), None)
 
-    def create(self, resource: Resource, namespace: str, written: Object) -> Object:
+    def create(self, resource: ApiResource, namespace: str, written: Object) -> Object:
         """The stored object; StatusError if it is refused."""
         obj = read(resource, written)
         metadata = obj["metadata"]
@@ -118,7 +118,7 @@ class Shelf:
 
     def patch(
         self,
-        resource: Resource,
+        resource: ApiResource,
         subresource: str,
         old: Object,
         patch: Object,
@@ -132,7 +132,9 @@ class Shelf:
             patched = merge_patch.apply(old, patch)
         return self.update(resource, subresource, old, patched)
 
-    def update(self, resource: Resource, subresource: str, old: Object, written: Object) -> Object:
+    def update(
+        self, resource: ApiResource, subresource: str, old: Object, written: Object
+    ) -> Object:
         """The object in place of an old one; StatusError if it is refused."""
         new, namespace = read(resource, written), old["metadata"].get("namespace", "")
         for field in ("namespace", "uid", "creationTimestamp", "resourceVersion", "generation"):
@@ -156,5 +158,5 @@ class Shelf:
         return new
 
 
-def _shown(resource: Resource) -> tuple[str, str]:
+def _shown(resource: ApiResource) -> tuple[str, str]:
     return ("" if resource.kind == "Event" else resource.group), resource.kind

@@ -9,7 +9,7 @@ import pytest
 
 from podium.apiserver.access import authorisation
 from podium.apiserver.access.authorisation import rule_grants
-from podium.apiserver.access.users import Attempt
+from podium.apiserver.access.users import AuthorizationAttributes
 from podium.golang.json_values import JsonObject
 
 Right = tuple[str, str, str, str]
@@ -31,10 +31,10 @@ class RecordedRights:
 
     def __init__(self, rules: list[JsonObject]) -> None:
         self._rules = rules
-        self._allowed: dict[Attempt, bool] = {}
-        self._by_rules: set[Attempt] = set()
+        self._allowed: dict[AuthorizationAttributes, bool] = {}
+        self._by_rules: set[AuthorizationAttributes] = set()
 
-    def judge(self, rule: JsonObject, attempt: Attempt) -> bool:
+    def judge(self, rule: JsonObject, attempt: AuthorizationAttributes) -> bool:
         allowed = rule_grants(rule, attempt)
         self._allowed[attempt] = self._allowed.get(attempt, False) or allowed
         if rule in self._rules:
@@ -42,7 +42,7 @@ class RecordedRights:
         return allowed
 
     @property
-    def refused(self) -> set[Attempt]:
+    def refused(self) -> set[AuthorizationAttributes]:
         return {attempt for attempt in list(self._by_rules) if not self._allowed[attempt]}
 
     @property

@@ -15,7 +15,7 @@ from podium.client import KubeClient, Unreachable
 from podium.client.transport import Reply, Request, Stream
 from podium.live.exposition import Exposition
 from podium.live.serving.application import ManagementApplication
-from podium.live.serving.authentication import Authenticator, Authorizer
+from podium.live.serving.authentication import Authenticator, DelegatingAuthorizer
 from podium.live.serving.pages import Pages
 from podium.live.serving.surface import NOBODY, Reviewers, ServingSettings, Surface
 from podium.live.serving.tls import Trust
@@ -150,7 +150,7 @@ def management(
     application = ManagementApplication(
         Pages(seen),
         Authenticator(set_.authentication, trust, reviewers, clock),
-        Authorizer(set_.authorization, reviewers, clock),
+        DelegatingAuthorizer(set_.authorization, reviewers, clock),
         seen.ui,
     )
     return Management(application, clock, trust)

@@ -51,7 +51,7 @@ async def scheduling(
         observers=observers(engine),
         metrics=metrics.attach(engine) if metrics is not None else None,
     )
-    async with assembly.following() as scheduler:
+    async with assembly.follow_cluster() as scheduler:
         await scheduler.ready()
         work = asyncio.ensure_future(scheduler.schedule())
         try:

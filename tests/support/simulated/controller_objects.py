@@ -5,7 +5,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from podium.kubernetes.controllers.controller import Action, Create, Delete, Patch, Plan
+from podium.kubernetes.controllers.controller import (
+    Action,
+    CreateAction,
+    DeleteAction,
+    PatchAction,
+    Plan,
+)
 from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.rules.timestamps import Moment
@@ -100,10 +106,10 @@ def shown(plan: Plan | Iterable[Action]) -> list[str]:
 
 def _shown(action: Action) -> str:
     plural = action.resource.plural
-    if isinstance(action, Create):
+    if isinstance(action, CreateAction):
         metadata = action.body["metadata"]
         return f"+{plural} {metadata.get('name') or metadata['generateName'] + '*'}"
-    if isinstance(action, Delete):
+    if isinstance(action, DeleteAction):
         grace = f" in {action.grace_period_s}s" if action.grace_period_s is not None else ""
         how = f" {action.propagation}" if action.propagation else ""
         return f"-{plural} {action.name}{grace}{how}"
@@ -121,8 +127,8 @@ def written_status(plan: Plan, plural: str) -> dict[str, Any]:
 
 
 def creations(plan: Plan) -> list[dict[str, Any]]:
-    return [action.body for action in plan.actions if isinstance(action, Create)]
+    return [action.body for action in plan.actions if isinstance(action, CreateAction)]
 
 
-def patches(plan: Plan) -> list[Patch]:
-    return [action for action in plan.actions if isinstance(action, Patch)]
+def patches(plan: Plan) -> list[PatchAction]:
+    return [action for action in plan.actions if isinstance(action, PatchAction)]

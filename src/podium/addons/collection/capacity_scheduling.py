@@ -204,21 +204,21 @@ class QuotaState:
             add_amounts(of_namespace, pod.shape.requests, sign)
             add_amounts(self._total_used, pod.shape.requests, sign)
 
-    def used(self, namespace: str) -> Amounts:
+    def sum_used(self, namespace: str) -> Amounts:
         found = dict(self._used.get(namespace, _NOTHING))
         add_amounts(found, self._imagined.get(namespace, _NOTHING))
         return found
 
     def is_over_min(self, namespace: str) -> bool:
         """Whether a namespace has borrowed."""
-        return exceeds(self.used(namespace), _NOTHING, self.quotas[namespace].min, unnamed=0)
+        return exceeds(self.sum_used(namespace), _NOTHING, self.quotas[namespace].min, unnamed=0)
 
     def is_over_min_with(self, asked: Mapping[str, int]) -> bool:
-        used = self.used(self.quota.namespace)
+        used = self.sum_used(self.quota.namespace)
         return exceeds(asked, used, self.quota.min, unnamed=0)
 
     def is_over_max_with(self, asked: Mapping[str, int]) -> bool:
-        used = self.used(self.quota.namespace)
+        used = self.sum_used(self.quota.namespace)
         return exceeds(asked, used, self.quota.max, unnamed=INT64_MAX)
 
     def is_total_over_min_with(self, asked: Mapping[str, int]) -> bool:
@@ -439,7 +439,7 @@ class CapacityScheduling(DefaultPreemption, PreFilterPlugin, PreFilterExtensions
 def explain(state: QuotaState, pod: PodInfo) -> RefusalCause | None:
     """What is exceeded, if something still is."""
     namespace = pod.shape.namespace
-    used = state.used(namespace)
+    used = state.sum_used(namespace)
     if state.is_over_max_with(state.in_quota):
         name, bound = _first_exceeded(state.in_quota, used, state.quota.max, INT64_MAX)
         text = (
@@ -449,7 +449,7 @@ def explain(state: QuotaState, pod: PodInfo) -> RefusalCause | None:
         )
         return RefusalCause("quota-max-exceeded", namespace, f"{text}.", {"resource": name})
     if state.is_total_over_min_with(state.in_all):
-        total = sum_amounts(state.used(each) for each in state.quotas)
+        total = sum_amounts(state.sum_used(each) for each in state.quotas)
         guaranteed = sum_amounts(bounds.min for bounds in state.quotas.values())
         name, bound = _first_exceeded(state.in_all, total, guaranteed, 0)
         text = (

@@ -59,7 +59,7 @@ class Endpoint:
     ) -> Reply:
         """The answer, whatever its status. Raises NoMeasurements if there is no such file."""
         if self.is_file:
-            return Reply(_OK, {}, self._recorded())
+            return Reply(_OK, {}, self._read_file())
         cluster = ClusterEntry(
             server=self.address,
             certificate_authority=self.certificate_authority,
@@ -82,7 +82,7 @@ class Endpoint:
             return TokenFile(self.token_file, None, time.monotonic)
         return FixedCredentials(Credential(bearer(self.token) if self.token else {}))
 
-    def _recorded(self) -> bytes:
+    def _read_file(self) -> bytes:
         place = self.address.removeprefix(_FILE)
         # file:///a/b is an absolute path, file:a/b one below the current directory.
         path = place.removeprefix("//") if place.startswith("///") else place

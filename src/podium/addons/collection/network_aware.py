@@ -69,7 +69,7 @@ GROUP_LABEL: Final = "appgroup.diktyo.x-k8s.io"
 WORKLOAD_LABEL: Final = "appgroup.diktyo.x-k8s.io.workload"
 
 
-class Workload(KubeStruct, frozen=True):
+class AppGroupWorkloadInfo(KubeStruct, frozen=True):
     kind: str = ""
     name: str = ""
     selector: str = ""
@@ -80,13 +80,13 @@ class Workload(KubeStruct, frozen=True):
 class Dependency(KubeStruct, frozen=True):
     """`max_network_cost` is how far away the other workload may be."""
 
-    workload: Workload = field(default_factory=Workload)
+    workload: AppGroupWorkloadInfo = field(default_factory=AppGroupWorkloadInfo)
     min_bandwidth: Quantity = 0
     max_network_cost: int = 0
 
 
 class AppGroupWorkload(KubeStruct, frozen=True):
-    workload: Workload = field(default_factory=Workload)
+    workload: AppGroupWorkloadInfo = field(default_factory=AppGroupWorkloadInfo)
     dependencies: tuple[Dependency, ...] | None = None
 
 
@@ -97,7 +97,7 @@ class AppGroupSpec(KubeStruct, frozen=True):
 
 
 class OrderedWorkload(KubeStruct, frozen=True):
-    workload: Workload = field(default_factory=Workload)
+    workload: AppGroupWorkloadInfo = field(default_factory=AppGroupWorkloadInfo)
     index: int = 0
 
 

@@ -69,7 +69,7 @@ class PreemptionTolerationArgs(DefaultPreemptionArgs, frozen=True):
             raise ValueError(str(problems[0]))
 
 
-class Policy:
+class PreemptionTolerationPolicy:
     """What a PriorityClass says of the preemption of its pods. ValueError if it cannot be read."""
 
     def __init__(self, priority_class: PriorityClass) -> None:
@@ -97,7 +97,7 @@ class _ByToleration(VictimRules):
         self._handle = handle
         self._cycle = cycle
         self._now = handle.clock()
-        self._policies: dict[str, Policy | Status | None] = {}
+        self._policies: dict[str, PreemptionTolerationPolicy | Status | None] = {}
 
     def may_leave(self, trial: Cycle, pod: PodInfo) -> bool | Status:
         if pod.priority >= trial.pod.priority:
@@ -111,7 +111,9 @@ class _ByToleration(VictimRules):
         # upstream: whoever is leaving counts, not only those that were preempted
         return pod.priority < cycle.pod.priority
 
-    def _is_exempt(self, policy: Policy | None, victim: Pod, preemptor: PodInfo) -> bool:
+    def _is_exempt(
+        self, policy: PreemptionTolerationPolicy | None, victim: Pod, preemptor: PodInfo
+    ) -> bool:
         if policy is None or preemptor.priority >= policy.minimum_priority:
             return False
         since = _scheduled_at(victim)
@@ -127,19 +129,19 @@ class _ByToleration(VictimRules):
         retry_at = self._cycle.retry_at
         self._cycle.retry_at = end if retry_at is None else min(retry_at, end)
 
-    def _policy_of(self, class_name: str) -> Policy | Status | None:
+    def _policy_of(self, class_name: str) -> PreemptionTolerationPolicy | Status | None:
         """None for pods that nothing protects."""
         if class_name not in self._policies:
             self._policies[class_name] = self._read_policy(class_name)
         return self._policies[class_name]
 
-    def _read_policy(self, class_name: str) -> Policy | Status | None:
+    def _read_policy(self, class_name: str) -> PreemptionTolerationPolicy | Status | None:
         found = self._handle.get(PriorityClass, class_name) if class_name else None
         if found is None:
             is_known = not class_name or class_name in SYSTEM_PRIORITIES
             return None if is_known else error(CLASS_UNKNOWN.format(class_name))
         try:
-            return Policy(found)
+            return PreemptionTolerationPolicy(found)
         except ValueError:
             return None
 
@@ -245,4 +247,4 @@ class _Trial:
 
     def find_fitting(self, rows: Sequence[int]) -> list[int]:
         result = self._profile.filter_rows(self._cycle, np.array(rows, dtype=np.intp))
-        return [row for row, fits in zip(rows, result.passed().tolist(), strict=True) if fits]
+        return [row for row, fits in zip(rows, result.mask_passed().tolist(), strict=True) if fits]

@@ -252,11 +252,11 @@ class ServiceMetrics:
             registry=self.registry,
         )
 
-    def answered(self, verb: str, code: int, seconds: float) -> None:
+    def observe_answer(self, verb: str, code: int, seconds: float) -> None:
         self._requests.labels(verb, str(code)).inc()
         self._durations.labels(verb).observe(seconds)
 
-    def failed(self, verb: str) -> None:
+    def count_error(self, verb: str) -> None:
         self._errors.labels(verb).inc()
 
     def text(self) -> bytes:
@@ -344,7 +344,7 @@ class ExtenderService:
             return
         await _reply(send, response)
         if path in self.routes or path in VERBS:
-            self.metrics.answered(path, response.code, perf_counter() - started)
+            self.metrics.observe_answer(path, response.code, perf_counter() - started)
 
     def _without_prefix(self, path: str) -> str:
         for prefix in self._prefixes:
@@ -369,7 +369,7 @@ class ExtenderService:
         except Exception:
             _log.exception("%s failed at %s", self._name, name)
             text = f"{self._name}.{name} failed: the extender's log says why"
-        self.metrics.failed(name)
+        self.metrics.count_error(name)
         answered = error_answer(verb, text)
         # The answers of prioritize and preempt have no place for errors, so the status says it.
         if answered is None:

@@ -19,9 +19,14 @@ from itertools import product
 from math import prod
 from typing import Final, NamedTuple
 
-from podium.apiserver.access.users import Attempt, User, forbidden, service_account_name
+from podium.apiserver.access.users import (
+    AuthorizationAttributes,
+    User,
+    forbidden_status_error,
+    service_account_name,
+)
 from podium.golang.json_values import JsonObject
-from podium.golang.quoting import quoted, quoted_list
+from podium.golang.quoting import go_quote, quoted_list
 from podium.kubernetes.admission.lookup import Lookup
 
 Rules = Sequence[JsonObject]
@@ -48,7 +53,7 @@ class Part(NamedTuple):
     path: str | None = None
 
 
-def rule_grants(rule: JsonObject, attempt: Attempt) -> bool:
+def rule_grants(rule: JsonObject, attempt: AuthorizationAttributes) -> bool:
     """Whether a rule allows an attempt."""
     wanted = Part(attempt.verb, attempt.group, attempt.full_resource, attempt.name, attempt.path)
     return _covers(rule, wanted)
@@ -74,7 +79,7 @@ def _grants_path(rule: JsonObject, path: str) -> bool:
     )
 
 
-def missing(held: Rules, wanted: Rules) -> list[JsonObject]:
+def find_uncovered_rules(held: Rules, wanted: Rules) -> list[JsonObject]:
     """What of the wanted rules the held ones do not cover, verbs of a resource together."""
     parts_left = MAX_PARTS
     uncovered: list[JsonObject] = []
@@ -158,7 +163,7 @@ def _compact_rules(parts: list[JsonObject]) -> list[JsonObject]:
     return [*whole, *simple.values()]
 
 
-def described(rule: JsonObject) -> str:
+def describe_rule(rule: JsonObject) -> str:
     """A rule in one line: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`."""
     shown = (f"{go}:{quoted_list(rule[name])}" for name, go in _FIELDS.items() if rule.get(name))
     return f"{{{', '.join(shown)}}}"
@@ -225,20 +230,20 @@ class Grants:
 
     def of(self, user: User, namespace: str) -> Iterator[Grant]:
         """The roles that somebody has in a namespace, those for the whole cluster first."""
-        yield from self._granted(user, "clusterrolebindings", "")
+        yield from self._find_grants(user, "clusterrolebindings", "")
         if namespace:
-            yield from self._granted(user, "rolebindings", namespace)
+            yield from self._find_grants(user, "rolebindings", namespace)
 
     def role_rules(self, kind: str, name: str, namespace: str) -> Rules | None:
         """The rules of the role that a binding in a namespace means; None if there is none."""
         if kind == "Role":
-            return self._lookup.derived(GROUP, "roles", _by_name).get((namespace, name))
+            return self._lookup.get_derived(GROUP, "roles", _by_name).get((namespace, name))
         if kind == "ClusterRole":
-            return self._lookup.derived(GROUP, "clusterroles", _by_name).get(("", name))
+            return self._lookup.get_derived(GROUP, "clusterroles", _by_name).get(("", name))
         return None
 
-    def _granted(self, user: User, plural: str, namespace: str) -> Iterator[Grant]:
-        subjects = self._lookup.derived(GROUP, plural, _by_subject).get(namespace)
+    def _find_grants(self, user: User, plural: str, namespace: str) -> Iterator[Grant]:
+        subjects = self._lookup.get_derived(GROUP, plural, _by_subject).get(namespace)
         if not subjects:
             return
         keys = {("User", user.name), *(("Group", group) for group in user.groups)}
@@ -257,17 +262,17 @@ class Grants:
                 yield Grant((), "", (kind, name))
                 continue
             own = binding["metadata"]["name"]
-            shown = quoted(f"{own}/{namespace}" if namespace else own)
+            shown = go_quote(f"{own}/{namespace}" if namespace else own)
             holder = "RoleBinding" if namespace else "ClusterRoleBinding"
             to = _describe_subject(subject, namespace)
-            yield Grant(rules, f"{holder} {shown} of {kind} {quoted(name)} to {to}")
+            yield Grant(rules, f"{holder} {shown} of {kind} {go_quote(name)} to {to}")
 
 
 def _describe_subject(subject: JsonObject, namespace: str) -> str:
     name = subject.get("name") or ""
     if subject.get("kind") == "ServiceAccount":
         name = f"{name}/{subject.get('namespace') or namespace}"
-    return f"{subject.get('kind')} {quoted(name)}"
+    return f"{subject.get('kind')} {go_quote(name)}"
 
 
 def told_lost(lost: Sequence[tuple[str, str]], resource: str = "") -> str:
@@ -276,31 +281,31 @@ def told_lost(lost: Sequence[tuple[str, str]], resource: str = "") -> str:
     upstream: the authoriser names the kind, a write the resource that is written.
     """
     texts = dict.fromkeys(
-        f"{resource or f'{kind.lower()}.{GROUP}'} {quoted(name)} not found" for kind, name in lost
+        f"{resource or f'{kind.lower()}.{GROUP}'} {go_quote(name)} not found" for kind, name in lost
     )
     return next(iter(texts)) if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
-class Verdict(NamedTuple):
+class AuthorizationVerdict(NamedTuple):
     allowed: bool
     reason: str = ""
 
 
-def judge(user: User, attempt: Attempt, grants: Grants) -> Verdict:
+def judge(user: User, attempt: AuthorizationAttributes, grants: Grants) -> AuthorizationVerdict:
     """Whether a user may do something, and by what."""
     if user.may_do_everything:
-        return Verdict(True)
+        return AuthorizationVerdict(True)
     lost: list[tuple[str, str]] = []
     for grant in grants.of(user, attempt.namespace):
         if grant.lost is not None:
             lost.append(grant.lost)
         elif any(rule_grants(rule, attempt) for rule in grant.rules):
-            return Verdict(True, f"RBAC: allowed by {grant.source}")
-    return Verdict(False, f"RBAC: {told_lost(lost)}" if lost else "")
+            return AuthorizationVerdict(True, f"RBAC: allowed by {grant.source}")
+    return AuthorizationVerdict(False, f"RBAC: {told_lost(lost)}" if lost else "")
 
 
-def require(user: User, attempt: Attempt, grants: Grants) -> None:
+def require(user: User, attempt: AuthorizationAttributes, grants: Grants) -> None:
     """Refuse what a user may not do."""
     allowed, why = judge(user, attempt, grants)
     if not allowed:
-        raise forbidden(user, attempt, why)
+        raise forbidden_status_error(user, attempt, why)

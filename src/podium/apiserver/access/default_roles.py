@@ -258,25 +258,28 @@ def default_objects(gates: FeatureGates) -> Iterator[tuple[str, JsonObject]]:
         labels = {}
         if name.startswith("system:aggregate-to-"):
             labels = {f"{_AGGREGATE_TO}{name.removeprefix('system:aggregate-to-')}": "true"}
-        yield "clusterroles", {**_named(name, labels), "rules": _rules(written)}
+        yield "clusterroles", {**_build_metadata(name, labels), "rules": _rules(written)}
     for name in reversed(_AGGREGATED):  # what is gathered comes first
         yield "clusterroles", _aggregated_role(name)
     for name, subjects in _CLUSTER_ROLE_BINDINGS.items():
-        yield "clusterrolebindings", _binding(name, "", "ClusterRole", name, subjects)
+        yield "clusterrolebindings", _build_binding(name, "", "ClusterRole", name, subjects)
     for name, written in _ROLES.items():
-        yield "roles", {**_named(name, {}, _SYSTEM), "rules": _rules(written)}
+        yield "roles", {**_build_metadata(name, {}, _SYSTEM), "rules": _rules(written)}
     for name, (role, subjects) in _ROLE_BINDINGS.items():
-        yield "rolebindings", _binding(name, _SYSTEM, "Role", role, subjects)
+        yield "rolebindings", _build_binding(name, _SYSTEM, "Role", role, subjects)
 
 
 def _aggregated_role(name: str) -> JsonObject:
     above = _AGGREGATED.index(name) - 1
     labels = {f"{_AGGREGATE_TO}{_AGGREGATED[above]}": "true"} if above >= 0 else {}
     selector = {"matchLabels": {f"{_AGGREGATE_TO}{name}": "true"}}
-    return {**_named(name, labels), "aggregationRule": {"clusterRoleSelectors": [selector]}}
+    return {
+        **_build_metadata(name, labels),
+        "aggregationRule": {"clusterRoleSelectors": [selector]},
+    }
 
 
-def _named(name: str, labels: dict[str, str], namespace: str = "") -> JsonObject:
+def _build_metadata(name: str, labels: dict[str, str], namespace: str = "") -> JsonObject:
     metadata: JsonObject = {
         "name": name,
         "labels": {"kubernetes.io/bootstrapping": "rbac-defaults", **labels},
@@ -306,11 +309,11 @@ def _rule(line: str) -> JsonObject:
     return rule
 
 
-def _binding(
+def _build_binding(
     name: str, namespace: str, kind: str, role: str, subjects: tuple[tuple[str, str], ...]
 ) -> JsonObject:
     return {
-        **_named(name, {}, namespace),
+        **_build_metadata(name, {}, namespace),
         "subjects": [_subject(*subject, namespace) for subject in subjects],
         "roleRef": {"apiGroup": GROUP, "kind": kind, "name": role},
     }

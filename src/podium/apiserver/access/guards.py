@@ -31,19 +31,24 @@ from podium.apiserver.access.authorisation import (
     GROUP,
     Grants,
     Rules,
-    described,
+    describe_rule,
+    find_uncovered_rules,
     judge,
-    missing,
     require,
     told_lost,
 )
-from podium.apiserver.access.users import Attempt, User, forbidden, service_account_of
+from podium.apiserver.access.users import (
+    AuthorizationAttributes,
+    User,
+    forbidden_status_error,
+    service_account_of,
+)
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
 from podium.golang.json_values import JsonObject
-from podium.golang.quoting import go_value, quoted, quoted_list
+from podium.golang.quoting import go_quote, go_value, quoted_list
 from podium.kubernetes import status_errors
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.field_errors import FieldError
 from podium.kubernetes.rules.field_errors import forbidden as forbidden_field
 
@@ -58,9 +63,9 @@ _FOR_GARBAGE_COLLECTION: Final = ("finalizers", "managedFields", "ownerReference
 
 def confirm_no_escalation(
     user: User,
-    attempt: Attempt,
+    attempt: AuthorizationAttributes,
     grants: Grants,
-    resource: Resource,
+    resource: ApiResource,
     new: JsonObject,
     old: JsonObject | None,
 ) -> None:
@@ -91,7 +96,12 @@ class _Guard:
     """One write of a role or binding."""
 
     def __init__(
-        self, user: User, attempt: Attempt, grants: Grants, resource: Resource, name: str
+        self,
+        user: User,
+        attempt: AuthorizationAttributes,
+        grants: Grants,
+        resource: ApiResource,
+        name: str,
     ) -> None:
         self._user = user
         self._attempt = attempt
@@ -113,7 +123,7 @@ class _Guard:
         reference = new.get("roleRef") or {}
         kind, name = reference.get("kind") or "", reference.get("name") or ""
         if kind not in ("Role", "ClusterRole"):
-            raise status_errors.internal(f"unsupported role reference kind: {quoted(kind)}")
+            raise status_errors.internal(f"unsupported role reference kind: {go_quote(kind)}")
         plural = f"{kind.lower()}s"
         if self._may("bind", plural, name, reference.get("apiGroup") or ""):
             return
@@ -124,7 +134,9 @@ class _Guard:
         self._require(rules)
 
     def _may(self, verb: str, plural: str, name: str, group: str = GROUP) -> bool:
-        wanted = Attempt(verb, group, plural, namespace=self._attempt.namespace, name=name)
+        wanted = AuthorizationAttributes(
+            verb, group, plural, namespace=self._attempt.namespace, name=name
+        )
         return judge(self._user, wanted, self._grants).allowed
 
     def _require(self, wanted: Rules, why: str = "") -> None:
@@ -135,14 +147,14 @@ class _Guard:
             held += grant.rules
             if grant.lost is not None:
                 lost.append(grant.lost)
-        lacking = missing(held, wanted)
+        lacking = find_uncovered_rules(held, wanted)
         if not lacking:
             return
         if not why:
             why = (
-                f"user {quoted(self._user.name)} (groups={quoted_list(self._user.groups)}) is"
+                f"user {go_quote(self._user.name)} (groups={quoted_list(self._user.groups)}) is"
                 " attempting to grant RBAC permissions not currently held:\n"
-                + "\n".join(sorted({described(rule) for rule in lacking}))
+                + "\n".join(sorted({describe_rule(rule) for rule in lacking}))
             )
             if lost:
                 why += f"; resolution errors: [{told_lost(lost, self._resource.group_resource)}]"
@@ -162,14 +174,14 @@ _POLICY_BINDINGS: Final = {
 
 FindPolicy = Callable[[str, str], JsonObject | None]
 """A policy by the plural name of its kind and its own."""
-FindResource = Callable[[str, str], Resource | None]
+FindResource = Callable[[str, str], ApiResource | None]
 """A resource by the apiVersion and the kind of its objects."""
 
 
 def parameter_errors(
     user: User,
     grants: Grants,
-    resource: Resource,
+    resource: ApiResource,
     new: JsonObject,
     old: JsonObject | None,
     find_policy: FindPolicy,
@@ -183,8 +195,8 @@ def parameter_errors(
         kind = spec.get("paramKind")
         if kind is None or kind == before.get("paramKind"):
             return []
-        group, plural, _ = _served(kind, find_resource)
-        if judge(user, Attempt("get", group, plural, "", "*", "*"), grants).allowed:
+        group, plural, _ = _find_served_kind(kind, find_resource)
+        if judge(user, AuthorizationAttributes("get", group, plural, "", "*", "*"), grants).allowed:
             return []
         told = f"(kind={kind['kind']}, apiVersion={kind['apiVersion']})"
         why = f'must have "get" permission on all objects of the referenced paramKind {told}'
@@ -195,9 +207,9 @@ def parameter_errors(
         return []
     policy = find_policy(_POLICY_BINDINGS[resource.plural], name)
     kind = ((policy or {}).get("spec") or {}).get("paramKind")
-    group, plural, is_served = _served(kind, find_resource) if kind else ("*", "*", True)
+    group, plural, is_served = _find_served_kind(kind, find_resource) if kind else ("*", "*", True)
     verb = "get" if reference.get("name") else "list"
-    wanted = Attempt(
+    wanted = AuthorizationAttributes(
         verb, group, plural, "", reference.get("namespace") or "", reference.get("name") or ""
     )
     if judge(user, wanted, grants).allowed:
@@ -218,7 +230,7 @@ def parameter_errors(
     return [forbidden_field("spec.paramRef", why)]
 
 
-def _served(kind: JsonObject, find_resource: FindResource) -> tuple[str, str, bool]:
+def _find_served_kind(kind: JsonObject, find_resource: FindResource) -> tuple[str, str, bool]:
     """Group and plural name of a kind, as far as they are known, and whether they are."""
     found = find_resource(kind["apiVersion"], kind["kind"])
     group = kind["apiVersion"].rpartition("/")[0]
@@ -236,7 +248,7 @@ _DEVICE: Final = ("driver", "pool", "device", "shareID")
 
 
 def claim_status_errors(
-    user: User, attempt: Attempt, grants: Grants, new: JsonObject, old: JsonObject
+    user: User, attempt: AuthorizationAttributes, grants: Grants, new: JsonObject, old: JsonObject
 ) -> list[FieldError]:
     """What of a new status its writer may not write."""
     after, before = new.get("status") or {}, old.get("status") or {}
@@ -276,12 +288,12 @@ def claim_status_errors(
     return errors
 
 
-def _refusal(user: User, grants: Grants, attempts: list[Attempt]) -> str:
+def _refusal(user: User, grants: Grants, attempts: list[AuthorizationAttributes]) -> str:
     """Why none of these is allowed, in the words of the first; empty if one is."""
     verdicts = [judge(user, attempt, grants) for attempt in attempts]
     if any(verdict.allowed for verdict in verdicts):
         return ""
-    return forbidden(user, attempts[0], verdicts[0].reason).message
+    return forbidden_status_error(user, attempts[0], verdicts[0].reason).message
 
 
 def _changed_drivers(after: JsonObject, before: JsonObject) -> set[str]:
@@ -318,7 +330,7 @@ _CERTIFICATES_GROUP: Final = "certificates.k8s.io"
 _PLURAL: Final = "certificatesigningrequests"
 
 
-def note_requester(resource: Resource, obj: JsonObject, call: Call) -> None:
+def note_requester(resource: ApiResource, obj: JsonObject, call: Call) -> None:
     """Write down who asks, whatever the object says of it."""
     if (resource.group, resource.plural) != (_CERTIFICATES_GROUP, _PLURAL):
         return
@@ -336,7 +348,7 @@ def note_requester(resource: Resource, obj: JsonObject, call: Call) -> None:
 
 
 def confirm_signer(
-    call: Call, resource: Resource, subresource: str, new: JsonObject, old: JsonObject
+    call: Call, resource: ApiResource, subresource: str, new: JsonObject, old: JsonObject
 ) -> None:
     """Refuse a decision, or a certificate, of somebody who may not give it for the signer."""
     if (resource.group, resource.plural) != (_CERTIFICATES_GROUP, _PLURAL) or not subresource:
@@ -352,11 +364,11 @@ def confirm_signer(
         return
     domain = signer.partition("/")[0]
     for name in (signer, f"{domain}/*"):
-        wanted = Attempt(verb, _CERTIFICATES_GROUP, "signers", name=name)
+        wanted = AuthorizationAttributes(verb, _CERTIFICATES_GROUP, "signers", name=name)
         if judge(call.user, wanted, call.grants).allowed:
             return
     name = old["metadata"]["name"]
-    raise status_errors.forbidden(resource, name, f"{told} {quoted(signer)}")
+    raise status_errors.forbidden(resource, name, f"{told} {go_quote(signer)}")
 
 
 def _signs(new: JsonObject, old: JsonObject) -> bool:
@@ -378,7 +390,7 @@ def require_create(call: Call) -> None:
 
 
 def guard_policy(
-    call: Call, resource: Resource, new: JsonObject, old: JsonObject | None = None
+    call: Call, resource: ApiResource, new: JsonObject, old: JsonObject | None = None
 ) -> None:
     """Refuse a role or binding by which somebody would give more than they have."""
     if call.attempt is not None and call.grants is not None:
@@ -386,7 +398,7 @@ def guard_policy(
 
 
 def status_errors_of(
-    call: Call, resource: Resource, subresource: str, new: JsonObject, old: JsonObject
+    call: Call, resource: ApiResource, subresource: str, new: JsonObject, old: JsonObject
 ) -> list[FieldError]:
     """What of a new status its writer may not write."""
     if call.attempt is None or call.grants is None:
@@ -399,7 +411,7 @@ def status_errors_of(
 def parameter_errors_of(
     registry: Registry,
     call: Call,
-    resource: Resource,
+    resource: ApiResource,
     new: JsonObject,
     old: JsonObject | None = None,
 ) -> list[FieldError]:

@@ -21,13 +21,13 @@ from podium.apiserver.access.users import (
     NODES,
     SERVICE_ACCOUNTS,
     UNAUTHENTICATED,
-    Attempt,
+    AuthorizationAttributes,
     User,
-    forbidden,
+    forbidden_status_error,
     node_of,
     service_account_of,
 )
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes import status_errors
 from podium.kubernetes.rules import field_errors
 from podium.kubernetes.status_errors import StatusError
@@ -45,11 +45,11 @@ def wanted_user(headers: Mapping[bytes, Sequence[bytes]]) -> User | None:
     """Whom the headers of a request name, None if they name nobody."""
     for name in headers:
         if name.startswith(_PREFIX):
-            return _named(headers)
+            return _read_impersonated_user(headers)
     return None
 
 
-def _named(headers: Mapping[bytes, Sequence[bytes]]) -> User | None:
+def _read_impersonated_user(headers: Mapping[bytes, Sequence[bytes]]) -> User | None:
     extra: dict[str, list[str]] = {}
     for name in sorted(headers):
         if name.startswith(_EXTRA):
@@ -85,16 +85,16 @@ def _unescape_key(key: str) -> str:
 
 
 def _in_go_syntax(user: User) -> str:
-    extra = ", ".join(f"{quoted(key)}:{_strings(user.extra[key])}" for key in sorted(user.extra))
+    extra = ", ".join(f"{go_quote(key)}:{_strings(user.extra[key])}" for key in sorted(user.extra))
     return (
-        f"&user.DefaultInfo{{Name:{quoted(user.name)}, UID:{quoted(user.uid)},"
+        f"&user.DefaultInfo{{Name:{go_quote(user.name)}, UID:{go_quote(user.uid)},"
         f" Groups:{_strings(user.groups)},"
         f" Extra:map[string][]string{f'{{{extra}}}' if extra else '(nil)'}}}"
     )
 
 
 def _strings(values: Sequence[str]) -> str:
-    return f"[]string{{{', '.join(map(quoted, values))}}}" if values else "[]string(nil)"
+    return f"[]string{{{', '.join(map(go_quote, values))}}}" if values else "[]string(nil)"
 
 
 class _Way(NamedTuple):
@@ -135,7 +135,7 @@ class Impersonation:
         self._last_way: dict[str, _Way] = {}
         """By who asked; these are the users that can authenticate, and so they are few."""
 
-    def impersonate(self, user: User, wanted: User, attempt: Attempt) -> User:
+    def impersonate(self, user: User, wanted: User, attempt: AuthorizationAttributes) -> User:
         """Whom the request of a user is carried out as; 403 if the user may not do that.
 
         upstream: the way that worked last is tried first, and its refusal is the one that is told.
@@ -156,12 +156,14 @@ class Impersonation:
         assert refusal is not None, "the old way is always tried"
         raise refusal
 
-    def _by(self, way: _Way, user: User, wanted: User, attempt: Attempt) -> User:
+    def _by(self, way: _Way, user: User, wanted: User, attempt: AuthorizationAttributes) -> User:
         if way.mode:
             self._require(user, replace(attempt, verb=f"impersonate-on:{way.mode}:{attempt.verb}"))
         groups = self._require_name(way, user, wanted)
         if wanted.uid:
-            self._require(user, Attempt(way.verb, _AUTHENTICATION, "uids", name=wanted.uid))
+            self._require(
+                user, AuthorizationAttributes(way.verb, _AUTHENTICATION, "uids", name=wanted.uid)
+            )
         self._require_groups(way, user, wanted.groups)
         self._require_extra(way, user, wanted.extra)
         if wanted.name == ANONYMOUS.name:
@@ -170,13 +172,15 @@ class Impersonation:
             groups = _with(groups, AUTHENTICATED)
         return replace(wanted, groups=groups)
 
-    def _require(self, user: User, attempt: Attempt) -> None:
+    def _require(self, user: User, attempt: AuthorizationAttributes) -> None:
         require(user, attempt, self._grants)
 
     def _require_name(self, way: _Way, user: User, wanted: User) -> tuple[str, ...]:
         """Authorise the name; gives the groups, those that the name implies if none are asked."""
         groups = wanted.groups
-        attempt = Attempt(way.verb, _AUTHENTICATION if way.mode else "", "users", name=wanted.name)
+        attempt = AuthorizationAttributes(
+            way.verb, _AUTHENTICATION if way.mode else "", "users", name=wanted.name
+        )
         node = node_of(wanted.name) if way.mode else None
         account = service_account_of(wanted.name)
         if node is not None:
@@ -190,24 +194,24 @@ class Impersonation:
         return groups
 
     def _require_groups(self, way: _Way, user: User, groups: Sequence[str]) -> None:
-        attempt = Attempt(way.verb, _AUTHENTICATION if way.mode else "", "groups")
+        attempt = AuthorizationAttributes(way.verb, _AUTHENTICATION if way.mode else "", "groups")
         if way.mode:
             if "" in groups:
                 why = "impersonating the empty string group is not allowed"
-                raise forbidden(user, attempt, why)
+                raise forbidden_status_error(user, attempt, why)
             if MASTERS in groups:
                 why = "impersonating the system:masters group is not allowed"
-                raise forbidden(user, replace(attempt, name=MASTERS), why)
+                raise forbidden_status_error(user, replace(attempt, name=MASTERS), why)
             if len(groups) >= _MANY and self._allows(user, replace(attempt, name="*")):
                 return
         for group in groups:
             self._require(user, replace(attempt, name=group))
 
     def _require_extra(self, way: _Way, user: User, extra: Mapping[str, Sequence[str]]) -> None:
-        attempt = Attempt(way.verb, _AUTHENTICATION, "userextras")
+        attempt = AuthorizationAttributes(way.verb, _AUTHENTICATION, "userextras")
         if way.mode:
             for why in _extra_problems(extra):
-                raise forbidden(user, attempt, why)
+                raise forbidden_status_error(user, attempt, why)
             many = len(extra) >= _MANY or sum(map(len, extra.values())) >= _MANY
             if many and self._allows(user, replace(attempt, subresource="*", name="*")):
                 return
@@ -215,7 +219,7 @@ class Impersonation:
             for value in values:
                 self._require(user, replace(attempt, subresource=key, name=value))
 
-    def _allows(self, user: User, attempt: Attempt) -> bool:
+    def _allows(self, user: User, attempt: AuthorizationAttributes) -> bool:
         try:
             self._require(user, attempt)
         except StatusError:

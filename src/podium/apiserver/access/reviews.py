@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from podium.apiserver.access import authorisation
-from podium.apiserver.access.authorisation import Grants, Verdict, told_lost
+from podium.apiserver.access.authorisation import AuthorizationVerdict, Grants, told_lost
 from podium.apiserver.access.tokens import InvalidToken, Tokens
-from podium.apiserver.access.users import Attempt, User
+from podium.apiserver.access.users import AuthorizationAttributes, User
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
 from podium.kubernetes.rules import field_errors
@@ -68,12 +68,12 @@ class Reviews:
             tuple(spec.get("groups") or ()),
             spec.get("extra") or {},
         )
-        return _write_verdict(self._judged(user, spec))
+        return _write_verdict(self._judge(user, spec))
 
     def _own_access(self, review: JsonObject, user: User) -> JsonObject:
         spec = review.get("spec") or {}
         _refuse(_attribute_problems(spec))
-        return _write_verdict(self._judged(user, spec))
+        return _write_verdict(self._judge(user, spec))
 
     def _own_rules(self, review: JsonObject, user: User) -> JsonObject:
         """What roles grant in a namespace; to masters that is one role among others."""
@@ -89,14 +89,14 @@ class Reviews:
         status = {"resourceRules": resources, "nonResourceRules": paths, "incomplete": False}
         return {**status, "evaluationError": told_lost(lost)} if lost else status
 
-    def _judged(self, user: User, spec: JsonObject) -> Verdict:
+    def _judge(self, user: User, spec: JsonObject) -> AuthorizationVerdict:
         other = spec.get("nonResourceAttributes")
         if other is not None:
-            attempt = Attempt(other.get("verb", ""), path=other.get("path", ""))
+            attempt = AuthorizationAttributes(other.get("verb", ""), path=other.get("path", ""))
         else:
             wanted = spec["resourceAttributes"]
             fields = ("verb", "group", "resource", "subresource", "namespace", "name")
-            attempt = Attempt(*(wanted.get(field, "") for field in fields))
+            attempt = AuthorizationAttributes(*(wanted.get(field, "") for field in fields))
         return authorisation.judge(user, attempt, self._grants)
 
 
@@ -142,7 +142,7 @@ def _refuse(problems: list[FieldError]) -> None:
         raise status_errors.invalid("authorization.k8s.io", "", "", problems)
 
 
-def _write_verdict(verdict: Verdict) -> JsonObject:
+def _write_verdict(verdict: AuthorizationVerdict) -> JsonObject:
     shown: JsonObject = {"allowed": verdict.allowed}
     if verdict.reason:
         shown["reason"] = verdict.reason

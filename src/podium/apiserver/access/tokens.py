@@ -30,7 +30,7 @@ from podium.apiserver.access.users import (
     service_account_name,
 )
 from podium.golang.json_values import JsonObject
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes import status_errors
 from podium.kubernetes.admission import Lookup
 from podium.kubernetes.rules.timestamps import seconds_of
@@ -110,7 +110,7 @@ class AccountTokens:
 
         Raises InvalidToken.
         """
-        claims = self._known.get(token) or self._verified(token)
+        claims = self._known.get(token) or self._verify(token)
         if claims is None:
             return None
         meant = [each for each in claims["aud"] if each in audiences]
@@ -125,7 +125,7 @@ class AccountTokens:
         self._check_bound(own)
         return _user(claims), meant
 
-    def _verified(self, token: str) -> JsonObject | None:
+    def _verify(self, token: str) -> JsonObject | None:
         """The claims of a token that was signed here."""
         if len(token) > _MAX_TOKEN_CHARACTERS or token.count(".") != 2:
             return None
@@ -231,7 +231,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _list_texts(texts: Sequence[str]) -> str:
-    return f"[{' '.join(map(quoted, texts))}]"
+    return f"[{' '.join(map(go_quote, texts))}]"
 
 
 _INVALID = "invalid bearer token"
@@ -271,7 +271,7 @@ class Tokens:
                 found = user
         return found
 
-    def authenticated(self, authorization: str) -> User:
+    def authenticate(self, authorization: str) -> User:
         """The user of an `Authorization` header; a token that nobody has is refused."""
         scheme, _, token = authorization.partition(" ")
         token = token.strip()

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes import status_errors
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.status_errors import StatusError
 from podium.kubernetes.validation.names import label_problems, subdomain_problems
 
@@ -73,7 +73,7 @@ _MARKUP: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class AuthorizationAttributes:
     """A verb and what it is about: a resource, or a path that is none."""
 
     verb: str
@@ -90,7 +90,9 @@ class Attempt:
         return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
 
 
-def forbidden(user: User, attempt: Attempt, why: str = "") -> StatusError:
+def forbidden_status_error(
+    user: User, attempt: AuthorizationAttributes, why: str = ""
+) -> StatusError:
     """The refusal of an attempt; the resource need not be served."""
     told = _describe_attempt(user, attempt).translate(
         _MARKUP
@@ -99,22 +101,24 @@ def forbidden(user: User, attempt: Attempt, why: str = "") -> StatusError:
         told = f"{told}: {why}"
     if attempt.path is not None:
         return status_errors.forbidden_path(told)
-    return status_errors.forbidden(unserved(attempt.group, attempt.resource), attempt.name, told)
+    return status_errors.forbidden(
+        unserved_resource(attempt.group, attempt.resource), attempt.name, told
+    )
 
 
-def _describe_attempt(user: User, attempt: Attempt) -> str:
-    who = f"User {quoted(user.name)} cannot {attempt.verb}"
+def _describe_attempt(user: User, attempt: AuthorizationAttributes) -> str:
+    who = f"User {go_quote(user.name)} cannot {attempt.verb}"
     if attempt.path is not None:
-        return f"{who} path {quoted(attempt.path)}"
+        return f"{who} path {go_quote(attempt.path)}"
     where = (
-        f"in the namespace {quoted(attempt.namespace)}"
+        f"in the namespace {go_quote(attempt.namespace)}"
         if attempt.namespace
         else "at the cluster scope"
     )
-    what = f"resource {quoted(attempt.full_resource)} in API group {quoted(attempt.group)}"
+    what = f"resource {go_quote(attempt.full_resource)} in API group {go_quote(attempt.group)}"
     return f"{who} {what} {where}"
 
 
-def unserved(group: str, plural: str) -> Resource:
+def unserved_resource(group: str, plural: str) -> ApiResource:
     """Stands in errors for a resource that may not be there."""
-    return Resource(group, "", "", plural, "", namespaced=False)
+    return ApiResource(group, "", "", plural, "", namespaced=False)

@@ -47,7 +47,7 @@ class _Clause(NamedTuple):
 
 
 @lru_cache(maxsize=512)
-def accepted(header: str, *, is_list: bool = False) -> Accepted:
+def negotiate_form(header: str, *, is_list: bool = False) -> Accepted:
     """The best form for objects; a StatusError of code 406 if there is none."""
     clauses = _clauses(header)
     if not clauses:

@@ -17,12 +17,12 @@ from typing import Final, Protocol
 
 from podium.apiserver import protobuf
 from podium.apiserver.requests.listing import Listed
-from podium.apiserver.requests.watching import Event, EventType
+from podium.apiserver.requests.watching import EventType, WatchedChange
 from podium.apiserver.store.stored import Stored, head_of, plain
 from podium.golang.json_values import JsonObject, encode
 from podium.kubernetes import conversion, status_errors
 from podium.kubernetes.kinds.record import Printer
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules import field_errors
 from podium.kubernetes.schema import Schema
 
@@ -44,7 +44,7 @@ class Presenter(Protocol):
     def many(self, listed: Listed) -> Iterator[bytes]:
         """A list in chunks, so that a long one need not be in memory twice."""
 
-    def event(self, event: Event) -> bytes:
+    def event(self, event: WatchedChange) -> bytes:
         """A line of a watch."""
 
     def bookmark(self, obj: JsonObject) -> bytes:
@@ -70,7 +70,7 @@ class JsonLines:
 class WholePresenter(JsonLines):
     """Objects as they are."""
 
-    def __init__(self, resource: Resource) -> None:
+    def __init__(self, resource: ApiResource) -> None:
         self._resource = resource
         self._head = head_of(resource)
         self._item_head = self._head if resource.is_custom else b"{"
@@ -95,7 +95,7 @@ class WholePresenter(JsonLines):
         )
         yield b"]}\n"
 
-    def event(self, event: Event) -> bytes:
+    def event(self, event: WatchedChange) -> bytes:
         return b"%s%s%s}\n" % (_EVENT_HEADS[event.type], self._head, self._body(event.body))
 
     def bookmark(self, obj: JsonObject) -> bytes:
@@ -104,7 +104,7 @@ class WholePresenter(JsonLines):
     def _body(self, body: bytes) -> bytes:
         if not self._own_form:
             return body
-        return encode(conversion.shown(self._resource, plain(body)))[1:]
+        return encode(conversion.to_served(self._resource, plain(body)))[1:]
 
 
 class MetadataPresenter(JsonLines):
@@ -114,7 +114,7 @@ class MetadataPresenter(JsonLines):
         self._api_version = f"meta.k8s.io/{version}"
 
     def one(self, version: Stored) -> bytes:
-        return encode(self.shown(plain(version.body)))
+        return encode(self.show_metadata(plain(version.body)))
 
     def many(self, listed: Listed) -> Iterator[bytes]:
         start = {
@@ -126,13 +126,13 @@ class MetadataPresenter(JsonLines):
         yield from _chunks([self.one(version) for version in page] for page in _pages(listed))
         yield b"]}\n"
 
-    def event(self, event: Event) -> bytes:
-        return event_line(event.type, encode(self.shown(plain(event.body))))
+    def event(self, event: WatchedChange) -> bytes:
+        return event_line(event.type, encode(self.show_metadata(plain(event.body))))
 
     def bookmark(self, obj: JsonObject) -> bytes:
-        return event_line("BOOKMARK", encode(self.shown(obj)))
+        return event_line("BOOKMARK", encode(self.show_metadata(obj)))
 
-    def shown(self, obj: JsonObject) -> JsonObject:
+    def show_metadata(self, obj: JsonObject) -> JsonObject:
         return {
             "kind": "PartialObjectMetadata",
             "apiVersion": self._api_version,
@@ -161,7 +161,7 @@ class ProtobufPresenter:
 
     content_type: Final = b"application/vnd.kubernetes.protobuf;stream=watch"
 
-    def __init__(self, resource: Resource, schema: Schema) -> None:
+    def __init__(self, resource: ApiResource, schema: Schema) -> None:
         self._resource = resource
         self._schema = schema
         self._whole = WholePresenter(resource)
@@ -172,8 +172,8 @@ class ProtobufPresenter:
     def many(self, listed: Listed) -> Iterator[bytes]:
         return self._whole.many(listed)
 
-    def event(self, event: Event) -> bytes:
-        obj = conversion.shown(self._resource, plain(event.body))
+    def event(self, event: WatchedChange) -> bytes:
+        obj = conversion.to_served(self._resource, plain(event.body))
         return protobuf.encode_event(event.type, protobuf.encode(self._schema, obj))
 
     def bookmark(self, obj: JsonObject) -> bytes:
@@ -189,7 +189,7 @@ _INCLUDED = ("Metadata", "None", "Object")
 class TablePresenter(JsonLines):
     def __init__(
         self,
-        resource: Resource,
+        resource: ApiResource,
         printer: Printer,
         version: str,
         included: str,
@@ -220,17 +220,17 @@ class TablePresenter(JsonLines):
         rows = [self._row(plain(version.body)) for version in listed.versions]
         yield encode(self._table(listed.metadata, rows)) + b"\n"
 
-    def event(self, event: Event) -> bytes:
+    def event(self, event: WatchedChange) -> bytes:
         value = plain(event.body)
         metadata = {"resourceVersion": value["metadata"].get("resourceVersion", "")}
-        return event_line(event.type, self._told(metadata, [self._row(value)]))
+        return event_line(event.type, self._encode_table(metadata, [self._row(value)]))
 
     def bookmark(self, obj: JsonObject) -> bytes:
         row = self._row(obj)
         metadata = {"resourceVersion": obj["metadata"]["resourceVersion"]}
-        return event_line("BOOKMARK", self._told(metadata, [row]))
+        return event_line("BOOKMARK", self._encode_table(metadata, [row]))
 
-    def _told(self, metadata: JsonObject, rows: list[JsonObject]) -> bytes:
+    def _encode_table(self, metadata: JsonObject, rows: list[JsonObject]) -> bytes:
         table = self._table(metadata, rows)
         if self._columns_told:
             table["columnDefinitions"] = None
@@ -247,7 +247,7 @@ class TablePresenter(JsonLines):
         }
 
     def _row(self, value: JsonObject) -> JsonObject:
-        shown = conversion.shown(self._resource, value)
+        shown = conversion.to_served(self._resource, value)
         obj = {"kind": self._resource.kind, "apiVersion": self._resource.api_version, **shown}
         row: JsonObject = {"cells": self._printer.cells(obj, self._clock())}
         conditions = self._printer.row_conditions(obj)
@@ -256,7 +256,7 @@ class TablePresenter(JsonLines):
         if self._included == "Object":
             row["object"] = obj
         elif self._included == "Metadata":
-            row["object"] = self._metadata.shown(obj)
+            row["object"] = self._metadata.show_metadata(obj)
         else:
             row["object"] = None
         return row

@@ -19,9 +19,9 @@ from yarl import URL
 from podium.apiserver.access.users import MASTERS, User
 from podium.apiserver.aggregation import ApiServices, GroupVersion, RemoteResources, read_resources
 from podium.apiserver.bodies import Unreadable, read_json
-from podium.apiserver.http.messages import Request, Response, text_response
+from podium.apiserver.http.messages import HttpRequest, Response, text_response
 from podium.apiserver.http.outside_services import (
-    Progress,
+    ConnectionProgress,
     Unresolved,
     WebhookConnections,
     resolve_service,
@@ -82,7 +82,7 @@ class AggregationProxy:
     # --- passing on ---------------------------------------------------------------------------
 
     async def forward(
-        self, request: Request, query: bytes, user: User, api_service: JsonObject
+        self, request: HttpRequest, query: bytes, user: User, api_service: JsonObject
     ) -> Response | ProxiedAnswer:
         if not is_available(api_service):
             self.keep_checking()
@@ -111,7 +111,7 @@ class AggregationProxy:
                 ssl=reached.context,
                 server_hostname=reached.name,
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CHECK_TIMEOUT_S),
-                trace_request_ctx=Progress(),
+                trace_request_ctx=ConnectionProgress(),
             )
         except (aiohttp.ClientError, OSError, TimeoutError) as problem:
             self.keep_checking()
@@ -191,7 +191,7 @@ class AggregationProxy:
             allow_redirects=False,
             ssl=reached.context,
             server_hostname=reached.name,
-            trace_request_ctx=Progress(),
+            trace_request_ctx=ConnectionProgress(),
         ) as answer:
             if not 200 <= answer.status < 300:
                 why = f"bad status from {url}: {answer.status}"

@@ -20,7 +20,7 @@ from podium.apiserver.http.commits import Commits
 from podium.apiserver.http.log_stream import CONTENT_TYPE, LogAnswer, LogStream
 from podium.apiserver.http.messages import (
     MAX_BODY_BYTES,
-    Request,
+    HttpRequest,
     Response,
     parameters_of,
     refusal,
@@ -28,7 +28,7 @@ from podium.apiserver.http.messages import (
 )
 from podium.apiserver.http.outside_services import WebhookConnections
 from podium.apiserver.http.resource_handlers import WatchAnswer
-from podium.apiserver.http.service import Admitted, Service
+from podium.apiserver.http.service import Admitted, RequestHandler
 from podium.apiserver.http.watch_stream import WatchStream
 from podium.apiserver.http.webhook_caller import WebhookCaller
 from podium.apiserver.webhooks.reviews import WebhooksNeeded
@@ -55,10 +55,10 @@ class Application:
 
     def __init__(
         self,
-        service: Service,
+        service: RequestHandler,
         randomness: Random,
         commits: Commits | None = None,
-        guard: Callable[[Request], None] = lambda _: None,
+        guard: Callable[[HttpRequest], None] = lambda _: None,
     ) -> None:
         """`guard` raises StatusError for requests that are not even looked at."""
         self._service = service
@@ -102,7 +102,7 @@ class Application:
         await self._webhooks.close()
 
     async def _answer(
-        self, request: Request, scope: Scope, receive: Receive
+        self, request: HttpRequest, scope: Scope, receive: Receive
     ) -> Response | WatchAnswer | LogAnswer | ProxiedAnswer:
         try:
             self._guard(request)
@@ -122,7 +122,7 @@ class Application:
             if self._service.api_services.remotes:
                 self._proxy.keep_checking()
             if self._commits is not None:
-                await self._commits.settled()
+                await self._commits.wait_until_durable()
         except StatusError as problem:
             return refusal(request, problem)
         except BodyTooLarge:
@@ -149,7 +149,7 @@ class Application:
                 needed = more
 
     async def _stream(
-        self, request: Request, answer: WatchAnswer, receive: Receive, send: Send
+        self, request: HttpRequest, answer: WatchAnswer, receive: Receive, send: Send
     ) -> None:
         if await self._refuse_more(request, send):
             return
@@ -164,7 +164,7 @@ class Application:
             self._wakes.discard(stream.wake)
 
     async def _stream_log(
-        self, request: Request, answer: LogAnswer, receive: Receive, send: Send
+        self, request: HttpRequest, answer: LogAnswer, receive: Receive, send: Send
     ) -> None:
         if await self._refuse_more(request, send):
             return
@@ -177,7 +177,7 @@ class Application:
         finally:
             self._wakes.discard(stream.wake)
 
-    async def _refuse_more(self, request: Request, send: Send) -> bool:
+    async def _refuse_more(self, request: HttpRequest, send: Send) -> bool:
         """Whether so many watches are open that a request for another was refused."""
         if len(self._wakes) < self.most_watches:
             return False
@@ -225,7 +225,7 @@ def _start(status: int, content_type: bytes, headers: list[tuple[bytes, bytes]])
     }
 
 
-async def _send(request: Request, response: Response, send: Send) -> None:
+async def _send(request: HttpRequest, response: Response, send: Send) -> None:
     if request.method == "HEAD":
         response = Response(response.status, b"", response.content_type, response.headers)
     compresses = "gzip" in request.header(b"accept-encoding")
@@ -269,7 +269,7 @@ async def _send_chunks(
     with contextlib.suppress(TimeoutError):  # the protocol breaks off what has no end
         async with asyncio.timeout(_ANSWER_TIMEOUT_S):
             await send(_start(response.status, response.content_type, headers))
-            for chunk in _then(b"".join(gathered), chunks):
+            for chunk in _prepend(b"".join(gathered), chunks):
                 packed = packer.compress(chunk) if packer else chunk
                 if packed:
                     await send({"type": "http.response.body", "body": packed, "more_body": True})
@@ -279,6 +279,6 @@ async def _send_chunks(
             await send({"type": "http.response.body", "body": rest, "more_body": False})
 
 
-def _then(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+def _prepend(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
     yield first
     yield from rest

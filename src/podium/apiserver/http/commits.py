@@ -1,9 +1,9 @@
 """Group commit: writes that happen while the disk is busy go to it together.
 
 The write-ahead log has a thread of its own; the event loop goes on serving. Answers wait until what
-they tell of is on disk (`settled`), reads as well as writes, so that nobody sees something that a
-crash could undo. If the log fails, nothing can be promised any more: all waiting requests fail, and
-the server is asked to stop.
+they tell of is on disk (`wait_until_durable`), reads as well as writes, so that nobody sees
+something that a crash could undo. If the log fails, nothing can be promised any more: all waiting
+requests fail, and the server is asked to stop.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ class Commits:
         self._written.set()
         self._task = asyncio.ensure_future(self._run())
 
-    async def settled(self) -> None:
+    async def wait_until_durable(self) -> None:
         """Wait until everything that was written so far is on disk."""
         if self._failure is not None:
             raise status_errors.internal(f"the store cannot be written: {self._failure}")

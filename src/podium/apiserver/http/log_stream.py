@@ -17,7 +17,7 @@ from podium.apiserver.requests.pod_logs import (
 )
 from podium.apiserver.requests.registry import Registry
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.status_errors import StatusError
 from podium.net.serving import Receive, Send
 
@@ -29,7 +29,7 @@ class LogAnswer:
     """A log that is to be streamed."""
 
     registry: Registry
-    resource: Resource
+    resource: ApiResource
     pod: JsonObject
     container: str
     options: LogOptions
@@ -51,7 +51,7 @@ class LogStream:
         """Send the body of the answer, but for its end."""
         answer = self._answer
         listeners = answer.registry.collection(answer.resource).listeners
-        gone = asyncio.ensure_future(_disconnected(receive))
+        gone = asyncio.ensure_future(_wait_for_disconnect(receive))
         gone.add_done_callback(lambda _: self.wake())
         listeners[self] = self.wake
         try:
@@ -95,6 +95,6 @@ class LogStream:
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
 
 
-async def _disconnected(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

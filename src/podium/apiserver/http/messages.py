@@ -15,7 +15,13 @@ from typing import Any, Final
 import msgspec
 
 from podium.apiserver import protobuf
-from podium.apiserver.answers.content_negotiation import JSON, PROTOBUF, YAML, Accepted, accepted
+from podium.apiserver.answers.content_negotiation import (
+    JSON,
+    PROTOBUF,
+    YAML,
+    Accepted,
+    negotiate_form,
+)
 from podium.apiserver.requests import body_decoding, patches, query
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.query import DeleteOptions, Parameters, WriteOptions
@@ -23,7 +29,7 @@ from podium.golang.json_values import JsonObject, encode
 from podium.golang.yaml_writer import as_yaml, yaml_chunks
 from podium.kubernetes import status_errors
 from podium.kubernetes.patching import STRATEGIC_MERGE_PATCH
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.schema import Schema
 from podium.kubernetes.status_errors import StatusError
 from podium.net.serving import BadQuery, parse_query
@@ -35,7 +41,7 @@ MAX_BODY_BYTES: Final = 3 << 20
 
 
 @dataclass(slots=True)
-class Request:
+class HttpRequest:
     """One request: what its line and its headers say, and its body."""
 
     method: str
@@ -55,9 +61,9 @@ class Request:
         return tuple(value.decode("latin-1") for value in self.headers.get(name, ()))
 
 
-def request_from(scope: Mapping[str, Any]) -> Request:
+def request_from(scope: Mapping[str, Any]) -> HttpRequest:
     """The request of an ASGI scope, still without its parameters and its body."""
-    return Request(
+    return HttpRequest(
         scope["method"],
         scope["raw_path"].decode("latin-1"),
         {},
@@ -114,11 +120,11 @@ def warning_headers(warnings: Iterable[str]) -> list[tuple[bytes, bytes]]:
             break
         if not is_cut and written + len(text) > _MAX_WARNINGS:
             is_cut = True
-            headers = [_warning(before[:_MAX_CUT_WARNING]) for before in texts[:place]]
+            headers = [_warning_header(before[:_MAX_CUT_WARNING]) for before in texts[:place]]
             written = sum(min(len(before), _MAX_CUT_WARNING) for before in texts[:place])
         told = text[:_MAX_CUT_WARNING] if is_cut else text
         written += len(told)
-        headers.append(_warning(told))
+        headers.append(_warning_header(told))
     return headers
 
 
@@ -133,12 +139,12 @@ def _fits_header(text: str) -> bool:
     return not any(unicodedata.category(character) in _NOT_IN_HEADERS for character in text)
 
 
-def _warning(text: str) -> tuple[bytes, bytes]:
+def _warning_header(text: str) -> tuple[bytes, bytes]:
     quoted = text.replace("\\", "\\\\").replace('"', '\\"')
     return b"warning", f'299 - "{quoted}"'.encode()
 
 
-def refusal(request: Request, problem: StatusError) -> Response:
+def refusal(request: HttpRequest, problem: StatusError) -> Response:
     """The answer to a request that failed; a client that accepts no form of it gets JSON."""
     response = status_response(request, problem.as_object(), problem.code)
     if problem.retry_after_s is not None:
@@ -147,7 +153,7 @@ def refusal(request: Request, problem: StatusError) -> Response:
     return response
 
 
-def status_response(request: Request, status: JsonObject, code: int) -> Response:
+def status_response(request: HttpRequest, status: JsonObject, code: int) -> Response:
     """A Status in the form that the client accepts."""
     form = _form(request.header(b"accept"))
     if form == YAML:
@@ -159,7 +165,7 @@ def status_response(request: Request, status: JsonObject, code: int) -> Response
 
 def _form(header: str) -> str:
     try:
-        return accepted(header).media_type
+        return negotiate_form(header).media_type
     except StatusError:
         return JSON
 
@@ -167,8 +173,8 @@ def _form(header: str) -> str:
 _TOP: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-def rendered(
-    request: Request,
+def render_answer(
+    request: HttpRequest,
     form: Accepted,
     status: int,
     chunks: Iterator[bytes],
@@ -215,12 +221,12 @@ _UNKNOWN_FORMAT: Final = (
 )
 
 
-def media_type_of(request: Request) -> str:
+def media_type_of(request: HttpRequest) -> str:
     """The media type of the body, without parameters."""
     return request.header(b"content-type").partition(";")[0].strip()
 
 
-def object_type(request: Request) -> str:
+def object_type(request: HttpRequest) -> str:
     """The media type of a body that holds an object; JSON if it is not said."""
     found = media_type_of(request) or JSON
     if found not in (JSON, YAML, PROTOBUF):
@@ -228,7 +234,7 @@ def object_type(request: Request) -> str:
     return found
 
 
-def patch_type(request: Request, resource: Resource) -> str:
+def patch_type(request: HttpRequest, resource: ApiResource) -> str:
     """The kind of a patch; it must be said."""
     found = media_type_of(request)
     if found not in patches.PATCH_TYPES:
@@ -238,13 +244,13 @@ def patch_type(request: Request, resource: Resource) -> str:
     return found
 
 
-def patch_options(request: Request, media_type: str) -> WriteOptions:
+def patch_options(request: HttpRequest, media_type: str) -> WriteOptions:
     return query.write_options(
         request.parameters, "PatchOptions", apply=media_type == patches.APPLY_PATCH
     )
 
 
-def options_of_delete(request: Request, call: Call) -> DeleteOptions:
+def options_of_delete(request: HttpRequest, call: Call) -> DeleteOptions:
     """The options of a deletion: those of the body if there is one, else those of the query."""
     if not request.body:
         return query.delete_options_of_query(request.parameters)

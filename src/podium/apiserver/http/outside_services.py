@@ -53,7 +53,7 @@ class WebhookConnections:
             await self._sockets.gone()
 
 
-class Progress(SimpleNamespace):
+class ConnectionProgress(SimpleNamespace):
     """What is known of a call's connection; goes with the call as its trace context."""
 
     is_reused = False

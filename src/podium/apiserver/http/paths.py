@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
-from podium.apiserver.access.users import Attempt
+from podium.apiserver.access.users import AuthorizationAttributes
 from podium.apiserver.requests import query
 from podium.apiserver.requests.query import Parameters
 from podium.kubernetes.rules.labels import SelectorError
@@ -93,18 +93,20 @@ def target_of(parts: list[str]) -> Target | None:
     )
 
 
-def attempt_of(method: str, path: str, target: Target | None, parameters: Parameters) -> Attempt:
+def attempt_of(
+    method: str, path: str, target: Target | None, parameters: Parameters
+) -> AuthorizationAttributes:
     """What a request attempts, in the words of authorisation."""
     if target is None:
-        return Attempt(method.lower(), path=unquote(path))
+        return AuthorizationAttributes(method.lower(), path=unquote(path))
     verb, name = target.prefix or _VERBS.get(method, ""), target.name
     if not name and verb == "get":
-        verb, name = _listing(parameters)
+        verb, name = _read_list_request(parameters)
     elif not name and verb == "delete":
         verb = "deletecollection"
     # A namespace is in itself: a role in it can grant to see it.
     home = target.name if target.plural == "namespaces" else ""
-    return Attempt(
+    return AuthorizationAttributes(
         verb,
         target.group,
         target.plural,
@@ -114,7 +116,7 @@ def attempt_of(method: str, path: str, target: Target | None, parameters: Parame
     )
 
 
-def _listing(parameters: Parameters) -> tuple[str, str]:
+def _read_list_request(parameters: Parameters) -> tuple[str, str]:
     """Whether a collection is listed or watched, and the one name that is requested, if so.
 
     upstream: of parameters that cannot be read only `watch` counts.

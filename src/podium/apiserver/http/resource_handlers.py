@@ -7,13 +7,13 @@ from typing import Final
 from podium.apiserver.access.authorisation import Grants
 from podium.apiserver.access.reviews import Reviews
 from podium.apiserver.access.tokens import Tokens
-from podium.apiserver.access.users import Attempt, User
+from podium.apiserver.access.users import AuthorizationAttributes, User
 from podium.apiserver.answers.content_negotiation import (
     JSON,
     PROTOBUF,
     STREAMS,
     Accepted,
-    accepted,
+    negotiate_form,
     other_form,
 )
 from podium.apiserver.answers.presenters import (
@@ -25,13 +25,13 @@ from podium.apiserver.answers.presenters import (
 )
 from podium.apiserver.http.log_stream import LogAnswer
 from podium.apiserver.http.messages import (
-    Request,
+    HttpRequest,
     Response,
     object_type,
     options_of_delete,
     patch_options,
     patch_type,
-    rendered,
+    render_answer,
     status_response,
     warning_headers,
 )
@@ -55,7 +55,7 @@ from podium.apiserver.store.stored import Stored
 from podium.apiserver.webhooks.reviews import WebhookAnswers, WebhooksNeeded
 from podium.golang.json_values import JsonObject, encode
 from podium.kubernetes import status_errors, warnings
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.status_errors import StatusError
 
 _VERBS: Final = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch"}
@@ -67,7 +67,7 @@ class WatchAnswer:
 
     watch: Watch | StatusError
     presenter: Presenter
-    resource: Resource
+    resource: ApiResource
     options: ListOptions
 
 
@@ -79,15 +79,15 @@ class ResourceHandlers:
         self._reviews = Reviews(tokens, grants)
         self._grants = grants
         self._subresources = SubresourceHandlers(registry, tokens)
-        self._whole: dict[Resource, WholePresenter] = {}
+        self._whole: dict[ApiResource, WholePresenter] = {}
 
     def handle(
         self,
-        request: Request,
+        request: HttpRequest,
         target: Target,
-        resource: Resource,
+        resource: ApiResource,
         user: User,
-        attempt: Attempt | None,
+        attempt: AuthorizationAttributes | None,
         webhooks: WebhookAnswers,
     ) -> Response | WatchAnswer | LogAnswer:
         """Answer a request whose resource is served; what may not be done to it raises 405.
@@ -112,7 +112,7 @@ class ResourceHandlers:
         return response
 
     def _dispatch(
-        self, request: Request, target: Target, resource: Resource, call: Call
+        self, request: HttpRequest, target: Target, resource: ApiResource, call: Call
     ) -> Response | WatchAnswer | LogAnswer:
         if target.watches and request.method != "GET":
             raise status_errors.method_not_allowed()  # it was authorised as a watch
@@ -134,7 +134,7 @@ class ResourceHandlers:
         raise status_errors.method_not_allowed()
 
     def _on_collection(
-        self, request: Request, target: Target, resource: Resource, call: Call
+        self, request: HttpRequest, target: Target, resource: ApiResource, call: Call
     ) -> Response | WatchAnswer:
         everywhere = resource.namespaced and not target.namespace
         match request.method:
@@ -148,15 +148,17 @@ class ResourceHandlers:
 
     # --- reading ------------------------------------------------------------------------------
 
-    def _get(self, request: Request, target: Target, resource: Resource) -> Response:
-        form = accepted(request.header(b"accept"))
+    def _get(self, request: HttpRequest, target: Target, resource: ApiResource) -> Response:
+        form = negotiate_form(request.header(b"accept"))
         version = listing.get(
             self._registry, resource, target.namespace, target.name, request.parameters
         )
-        return self._shown(request, resource, version, form)
+        return self._answer_object(request, resource, version, form)
 
-    def _list(self, request: Request, target: Target, resource: Resource) -> Response | WatchAnswer:
-        form = accepted(request.header(b"accept"), is_list=True)
+    def _list(
+        self, request: HttpRequest, target: Target, resource: ApiResource
+    ) -> Response | WatchAnswer:
+        form = negotiate_form(request.header(b"accept"), is_list=True)
         parameters = request.parameters
         if target.watches:
             parameters = {**parameters, "watch": ["true"]}
@@ -172,10 +174,10 @@ class ResourceHandlers:
         if options.watch:
             return self._watch(target, resource, options, presenter)
         listed = listing.list_objects(self._registry, resource, target.namespace, options)
-        return self._rendered(request, resource, form, 200, presenter.many(listed))
+        return self._render_answer(request, resource, form, 200, presenter.many(listed))
 
     def _watch(
-        self, target: Target, resource: Resource, options: ListOptions, presenter: Presenter
+        self, target: Target, resource: ApiResource, options: ListOptions, presenter: Presenter
     ) -> WatchAnswer:
         watch: Watch | StatusError
         try:
@@ -188,20 +190,24 @@ class ResourceHandlers:
 
     # --- writing ------------------------------------------------------------------------------
 
-    def _create(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
-        form = accepted(request.header(b"accept"))
+    def _create(
+        self, request: HttpRequest, target: Target, resource: ApiResource, call: Call
+    ) -> Response:
+        form = negotiate_form(request.header(b"accept"))
         if resource.kind == "Binding":
             return self._subresources.bind_by_body(request, target, call)
         call = call.with_options(query.write_options(request.parameters, "CreateOptions"))
         read = body_decoding.read_body(resource, request.body, object_type(request), call)
         obj = body_decoding.take(self._registry, resource, read, call)
         if self._reviews.answers(resource.kind):
-            return self._reviewed(request, resource, obj, form, call)
+            return self._answer_review(request, resource, obj, form, call)
         version = creating.create(self._registry, resource, target.namespace, obj, call)
-        return self._shown(request, resource, version, form, 201)
+        return self._answer_object(request, resource, version, form, 201)
 
-    def _update(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
-        form = accepted(request.header(b"accept"))
+    def _update(
+        self, request: HttpRequest, target: Target, resource: ApiResource, call: Call
+    ) -> Response:
+        form = negotiate_form(request.header(b"accept"))
         call = call.with_options(query.write_options(request.parameters, "UpdateOptions"))
         read = body_decoding.read_body(resource, request.body, object_type(request), call)
         obj = body_decoding.take(self._registry, resource, read, call)
@@ -214,12 +220,14 @@ class ResourceHandlers:
             obj,
             call,
         )
-        return self._shown(
+        return self._answer_object(
             request, resource, written.version, form, 201 if written.created else 200
         )
 
-    def _patch(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
-        form = accepted(request.header(b"accept"))
+    def _patch(
+        self, request: HttpRequest, target: Target, resource: ApiResource, call: Call
+    ) -> Response:
+        form = negotiate_form(request.header(b"accept"))
         media_type = patch_type(request, resource)
         call = call.with_options(patch_options(request, media_type))
         given = patches.read_patch(request.body, media_type, call)
@@ -232,12 +240,14 @@ class ResourceHandlers:
             given,
             call,
         )
-        return self._shown(
+        return self._answer_object(
             request, resource, written.version, form, 201 if written.created else 200
         )
 
-    def _delete(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
-        form = accepted(request.header(b"accept"))
+    def _delete(
+        self, request: HttpRequest, target: Target, resource: ApiResource, call: Call
+    ) -> Response:
+        form = negotiate_form(request.header(b"accept"))
         options = options_of_delete(request, call)
         call.warn_all(warnings.on_delete(resource, says_how=options.says_what_follows))
         done = deleting.delete(
@@ -245,13 +255,13 @@ class ResourceHandlers:
         )
         status = 202 if not done.gone and options.orphan_dependents is False else 200
         if done.version is not None:
-            return self._shown(request, resource, done.version, form, status)
+            return self._answer_object(request, resource, done.version, form, status)
         return status_response(request, done.status or {}, status)
 
     def _delete_collection(
-        self, request: Request, target: Target, resource: Resource, call: Call
+        self, request: HttpRequest, target: Target, resource: ApiResource, call: Call
     ) -> Response:
-        form = accepted(request.header(b"accept"))
+        form = negotiate_form(request.header(b"accept"))
         options = options_of_delete(request, call)
         call.warn_all(warnings.on_delete(resource, says_how=options.says_what_follows))
         chosen = query.list_options(
@@ -264,10 +274,10 @@ class ResourceHandlers:
         listed = call.remember("list", find)
         deleting.delete_collection(self._registry, resource, listed.versions, options, call)
         presenter = self._presenter(request, resource, form, is_list=True)
-        return self._rendered(request, resource, form, 200, presenter.many(listed))
+        return self._render_answer(request, resource, form, 200, presenter.many(listed))
 
     def _subresource(
-        self, request: Request, target: Target, resource: Resource, call: Call
+        self, request: HttpRequest, target: Target, resource: ApiResource, call: Call
     ) -> Response | LogAnswer:
         found = resource.subresource_by_name.get(target.subresource)
         if found is None or target.too_long:
@@ -289,8 +299,13 @@ class ResourceHandlers:
 
     # --- answering ----------------------------------------------------------------------------
 
-    def _reviewed(
-        self, request: Request, resource: Resource, review: JsonObject, form: Accepted, call: Call
+    def _answer_review(
+        self,
+        request: HttpRequest,
+        resource: ApiResource,
+        review: JsonObject,
+        form: Accepted,
+        call: Call,
     ) -> Response:
         if form.shown_as == "Table":
             raise other_form()  # reviews are shown in no table
@@ -300,13 +315,13 @@ class ResourceHandlers:
         outside_admission.review_write(*where)
         answer = self._reviews.answer(review, call.user, call.now)
         if form.shown_as:
-            answer = MetadataPresenter(form.version).shown(answer)
-        return self._rendered(request, resource, form, 201, iter((encode(answer), b"\n")))
+            answer = MetadataPresenter(form.version).show_metadata(answer)
+        return self._render_answer(request, resource, form, 201, iter((encode(answer), b"\n")))
 
-    def _shown(
+    def _answer_object(
         self,
-        request: Request,
-        resource: Resource,
+        request: HttpRequest,
+        resource: ApiResource,
         version: Stored,
         form: Accepted,
         status: int = 200,
@@ -314,24 +329,24 @@ class ResourceHandlers:
         if form.is_plain and not request.parameters:
             return Response(status, self._whole_presenter(resource).one(version) + b"\n")
         presenter = self._presenter(request, resource, form, is_list=False)
-        return self._rendered(
+        return self._render_answer(
             request, resource, form, status, iter((presenter.one(version), b"\n"))
         )
 
-    def _rendered(
+    def _render_answer(
         self,
-        request: Request,
-        resource: Resource,
+        request: HttpRequest,
+        resource: ApiResource,
         form: Accepted,
         status: int,
         chunks: Iterator[bytes],
     ) -> Response:
-        return rendered(request, form, status, chunks, self._registry.rules(resource).schema)
+        return render_answer(request, form, status, chunks, self._registry.rules(resource).schema)
 
     def _presenter(
         self,
-        request: Request,
-        resource: Resource,
+        request: HttpRequest,
+        resource: ApiResource,
         form: Accepted,
         *,
         is_list: bool,
@@ -358,7 +373,7 @@ class ResourceHandlers:
             return MetadataPresenter(form.version)
         return self._whole_presenter(resource)
 
-    def _whole_presenter(self, resource: Resource) -> WholePresenter:
+    def _whole_presenter(self, resource: ApiResource) -> WholePresenter:
         found = self._whole.get(resource)
         if found is None:
             found = self._whole[resource] = WholePresenter(resource)

@@ -13,12 +13,12 @@ from podium.apiserver.access import authorisation
 from podium.apiserver.access.authorisation import Grants
 from podium.apiserver.access.impersonation import Impersonation, wanted_user
 from podium.apiserver.access.tokens import Tokens
-from podium.apiserver.access.users import Attempt, User
+from podium.apiserver.access.users import AuthorizationAttributes, User
 from podium.apiserver.aggregation import ApiServices
 from podium.apiserver.answers.content_negotiation import accepted_discovery
 from podium.apiserver.discovery import Discovery, version_info
 from podium.apiserver.http.log_stream import LogAnswer
-from podium.apiserver.http.messages import Request, Response, json_response, text_response
+from podium.apiserver.http.messages import HttpRequest, Response, json_response, text_response
 from podium.apiserver.http.paths import Target, attempt_of, parts_of, target_of
 from podium.apiserver.http.resource_handlers import ResourceHandlers, WatchAnswer
 from podium.apiserver.openapi import OpenApi
@@ -27,7 +27,7 @@ from podium.apiserver.resource_metrics import GROUP as METRICS_GROUP
 from podium.apiserver.resource_metrics import ResourceMetrics
 from podium.apiserver.webhooks.reviews import WebhookAnswers
 from podium.kubernetes import status_errors
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 
 _HEALTH: Final = ("healthz", "livez", "readyz")
 _CHECKS: Final = ("ping", "log", "store")
@@ -51,7 +51,7 @@ class OtherHandlers:
         self._openapi = openapi
         self.is_ready = True
 
-    def handle(self, request: Request, parts: list[str]) -> Response:
+    def handle(self, request: HttpRequest, parts: list[str]) -> Response:
         if request.method not in ("GET", "HEAD"):
             raise status_errors.method_not_allowed()
         match parts:
@@ -67,14 +67,14 @@ class OtherHandlers:
                 return self._health(request, name, rest)
         return page_not_found()
 
-    def _discover(self, request: Request, root: str, rest: list[str]) -> Response:
+    def _discover(self, request: HttpRequest, root: str, rest: list[str]) -> Response:
         core = root == "api"
         if not rest:
             form = accepted_discovery(request.header(b"accept"))
             if form.shown_as:
                 return Response(
                     200,
-                    self._discovery.aggregated(core=core, form=form.version),
+                    self._discovery.encode_aggregated(core=core, form=form.version),
                     f"application/json;g=apidiscovery.k8s.io;v={form.version};"
                     f"as={form.shown_as}".encode(),
                     [(b"vary", b"Accept")],
@@ -96,7 +96,7 @@ class OtherHandlers:
             raise status_errors.unknown_resource()
         return page_not_found()
 
-    def _describe(self, request: Request, rest: list[str]) -> Response:
+    def _describe(self, request: HttpRequest, rest: list[str]) -> Response:
         match rest:
             case ["v2"]:
                 if _PROTOBUF in request.header(b"accept"):
@@ -110,7 +110,7 @@ class OtherHandlers:
                     return Response(200, document)
         return page_not_found()
 
-    def _health(self, request: Request, name: str, rest: list[str]) -> Response:
+    def _health(self, request: HttpRequest, name: str, rest: list[str]) -> Response:
         ready = self.is_ready or name != "readyz"
         if rest:
             if len(rest) > 1 or rest[0] not in (*_CHECKS, "etcd"):
@@ -132,16 +132,16 @@ class OtherHandlers:
 class Admitted:
     """A request whose sender is known and may send it; its body need not be here yet."""
 
-    request: Request
+    request: HttpRequest
     user: User
     parts: list[str]
     target: Target | None
-    attempt: Attempt | None
+    attempt: AuthorizationAttributes | None
     """What was authorised; None for those who may do everything."""
     webhooks: WebhookAnswers = field(default_factory=WebhookAnswers)
 
 
-class Service:
+class RequestHandler:
     """Answers every request in two steps; what is refused is raised as StatusError."""
 
     def __init__(
@@ -162,13 +162,13 @@ class Service:
         self._metrics = ResourceMetrics(self.registry)
         self._discovery.serve_beside(*self._metrics.resources)
 
-    def admit(self, request: Request) -> Admitted:
+    def admit(self, request: HttpRequest) -> Admitted:
         """Find out who asks and whether they may, before anything of a body is read."""
-        user = self._tokens.authenticated(request.header(b"authorization"))
+        user = self._tokens.authenticate(request.header(b"authorization"))
         wanted = wanted_user(request.headers)
         parts = parts_of(request.path)
         target = target_of(parts)
-        attempt: Attempt | None = None
+        attempt: AuthorizationAttributes | None = None
         if wanted is not None or not user.may_do_everything:
             attempt = attempt_of(request.method, request.path, target, request.parameters)
             if wanted is not None:
@@ -198,7 +198,7 @@ class Service:
         return self._resources.handle(request, target, resource, *who, admitted.webhooks)
 
 
-def _is_misplaced(resource: Resource, target: Target) -> bool:
+def _is_misplaced(resource: ApiResource, target: Target) -> bool:
     """The path puts the resource into a namespace, takes it out of one, or knows no such form."""
     if target.prefix and (not target.watches or target.subresource):
         return True

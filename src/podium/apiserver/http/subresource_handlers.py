@@ -4,16 +4,16 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from podium.apiserver.access.tokens import Tokens
-from podium.apiserver.answers.content_negotiation import accepted, other_form
+from podium.apiserver.answers.content_negotiation import negotiate_form, other_form
 from podium.apiserver.answers.presenters import TablePresenter
 from podium.apiserver.http.log_stream import CONTENT_TYPE, LogAnswer
 from podium.apiserver.http.messages import (
-    Request,
+    HttpRequest,
     Response,
     object_type,
     patch_options,
     patch_type,
-    rendered,
+    render_answer,
     status_response,
 )
 from podium.apiserver.http.paths import Target
@@ -31,7 +31,7 @@ from podium.apiserver.requests.pod_subresources import evict
 from podium.apiserver.requests.registry import Registry
 from podium.golang.json_values import JsonObject, encode
 from podium.kubernetes import status_errors
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.schema import Schema, schema_of
 from podium.kubernetes.tables import SCALE
 
@@ -47,7 +47,7 @@ class SubresourceHandlers:
         self._registry = registry
         self._tokens = tokens
         self._handlers: Mapping[
-            str, Callable[[Request, Target, Resource, Call], Response | LogAnswer]
+            str, Callable[[HttpRequest, Target, ApiResource, Call], Response | LogAnswer]
         ] = {
             "binding": self._bind,
             "eviction": self._evict,
@@ -61,30 +61,30 @@ class SubresourceHandlers:
         return name in self._handlers
 
     def handle(
-        self, request: Request, target: Target, resource: Resource, call: Call
+        self, request: HttpRequest, target: Target, resource: ApiResource, call: Call
     ) -> Response | LogAnswer:
-        accepted(request.header(b"accept"))
+        negotiate_form(request.header(b"accept"))
         return self._handlers[target.subresource](request, target, resource, call)
 
-    def bind_by_body(self, request: Request, target: Target, call: Call) -> Response:
+    def bind_by_body(self, request: HttpRequest, target: Target, call: Call) -> Response:
         """The old way to bind: the name is in the object alone."""
         given, call = self._object(request, schema_of("", "v1", "Binding"), call)
         name = given["metadata"].get("name", "")
         done = pod_subresources.bind(self._registry, target.namespace, name, given, call)
         return status_response(request, done, 201)
 
-    def _bind(self, request: Request, target: Target, _: Resource, call: Call) -> Response:
+    def _bind(self, request: HttpRequest, target: Target, _: ApiResource, call: Call) -> Response:
         given, call = self._object(request, schema_of("", "v1", "Binding"), call)
         done = pod_subresources.bind(self._registry, target.namespace, target.name, given, call)
         return status_response(request, done, 201)
 
-    def _evict(self, request: Request, target: Target, _: Resource, call: Call) -> Response:
+    def _evict(self, request: HttpRequest, target: Target, _: ApiResource, call: Call) -> Response:
         given, call = self._object(request, schema_of("policy", "v1", "Eviction"), call)
         done = evict(self._registry, target.namespace, target.name, given, call)
         return status_response(request, done, 201)
 
-    def _token(self, request: Request, target: Target, _: Resource, call: Call) -> Response:
-        form = accepted(request.header(b"accept"))
+    def _token(self, request: HttpRequest, target: Target, _: ApiResource, call: Call) -> Response:
+        form = negotiate_form(request.header(b"accept"))
         if form.shown_as == "Table":
             raise other_form()
         schema = schema_of("authentication.k8s.io", "v1", "TokenRequest")
@@ -93,9 +93,11 @@ class SubresourceHandlers:
         made = token_requests.request_token(
             self._registry, self._tokens.accounts, target.namespace, target.name, given, call
         )
-        return rendered(request, form, 201, iter((encode(made), b"\n")), schema)
+        return render_answer(request, form, 201, iter((encode(made), b"\n")), schema)
 
-    def _scale(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
+    def _scale(
+        self, request: HttpRequest, target: Target, resource: ApiResource, call: Call
+    ) -> Response:
         before = self._registry.get(resource, target.namespace, target.name)
         current = scaling.scale_of(self._registry, resource, self._registry.read(resource, before))
         if request.method == "GET":
@@ -113,18 +115,20 @@ class SubresourceHandlers:
         )
         return self._shown_scale(request, resource, scale)
 
-    def _shown_scale(self, request: Request, resource: Resource, scale: JsonObject) -> Response:
-        form = accepted(request.header(b"accept"))
+    def _shown_scale(
+        self, request: HttpRequest, resource: ApiResource, scale: JsonObject
+    ) -> Response:
+        form = negotiate_form(request.header(b"accept"))
         if form.shown_as != "Table":
             schema = schema_of("autoscaling", "v1", "Scale")
-            return rendered(request, form, 200, iter((encode(scale), b"\n")), schema)
+            return render_answer(request, form, 200, iter((encode(scale), b"\n")), schema)
         included = query.text(request.parameters, "includeObject")
         clock = self._registry.clock
         table = TablePresenter(resource, SCALE, form.version, included, clock)
         return Response(200, table.table_of(scale) + b"\n")
 
     def _log(
-        self, request: Request, target: Target, resource: Resource, _: Call
+        self, request: HttpRequest, target: Target, resource: ApiResource, _: Call
     ) -> Response | LogAnswer:
         now_s = self._registry.clock()
         options = pod_logs.read_log_options(request.parameters, target.name, now_s)
@@ -139,7 +143,7 @@ class SubresourceHandlers:
         body = b"".join(pod_logs.write_lines(log.lines, options))
         return Response(200, body[: options.limit_bytes], CONTENT_TYPE)
 
-    def _refuse(self, _: Request, target: Target, resource: Resource, __: Call) -> Response:
+    def _refuse(self, _: HttpRequest, target: Target, resource: ApiResource, __: Call) -> Response:
         found = self._registry.get(resource, target.namespace, target.name)
         pod = self._registry.read(resource, found)
         if not pod["spec"].get("nodeName"):
@@ -154,7 +158,7 @@ class SubresourceHandlers:
         )
 
     def _object(
-        self, request: Request, schema: Schema, call: Call, kind: str = "CreateOptions"
+        self, request: HttpRequest, schema: Schema, call: Call, kind: str = "CreateOptions"
     ) -> tuple[JsonObject, Call]:
         """The object of a request of the schema's kind, and the call with its options."""
         call = call.with_options(query.write_options(request.parameters, kind))

@@ -11,10 +11,10 @@ from random import Random
 from typing import Final
 
 from podium.apiserver.http.resource_handlers import WatchAnswer
-from podium.apiserver.requests.watching import Event, EventType, Overtaken, Watch
+from podium.apiserver.requests.watching import EventType, Overtaken, Watch, WatchedChange
 from podium.apiserver.store.stored import Stored
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.schema import Schema, zero_struct
 from podium.kubernetes.status_errors import StatusError
 from podium.net.serving import Receive, Send
@@ -62,7 +62,7 @@ class WatchStream:
         loop = asyncio.get_running_loop()
         end = loop.time() + self._timeout_s
         timers = [loop.call_at(end, self.wake)]
-        gone = asyncio.ensure_future(_disconnected(receive))
+        gone = asyncio.ensure_future(_wait_for_disconnect(receive))
         gone.add_done_callback(lambda _: self.wake())
         watch.listen(self.wake)
         try:
@@ -96,7 +96,7 @@ class WatchStream:
             timers.append(loop.call_at(next_bookmark, self.wake))
         presenter = self._answer.presenter
         while not gone.done() and not self._stopping.is_set():
-            events = watch.pending()
+            events = watch.poll_events()
             if events:
                 await _send(send, b"".join([presenter.event(event) for event in events]))
             if watch.is_behind:
@@ -117,12 +117,12 @@ class WatchStream:
         versions, watch.initial = watch.initial, []
         revision = watch.revision
         for first in range(0, len(versions), _ITEMS_PER_CHUNK):
-            yield b"".join(map(self._added, versions[first : first + _ITEMS_PER_CHUNK]))
+            yield b"".join(map(self._encode_added, versions[first : first + _ITEMS_PER_CHUNK]))
         if watch.tells_end_of_initial:
             yield self._bookmark(revision, _INITIAL_END)
 
-    def _added(self, version: Stored) -> bytes:
-        return self._answer.presenter.event(Event(EventType.ADDED, version, version.body))
+    def _encode_added(self, version: Stored) -> bytes:
+        return self._answer.presenter.event(WatchedChange(EventType.ADDED, version, version.body))
 
     def _bookmark(self, revision: int, annotations: JsonObject) -> bytes:
         return self._answer.presenter.bookmark(
@@ -140,7 +140,7 @@ class WatchStream:
 
 
 def bookmark_object(
-    resource: Resource, schema: Schema, revision: int, annotations: JsonObject
+    resource: ApiResource, schema: Schema, revision: int, annotations: JsonObject
 ) -> JsonObject:
     """An object of the kind that has nothing but a revision."""
     metadata: JsonObject = {"resourceVersion": str(revision)}
@@ -155,7 +155,7 @@ def bookmark_object(
     }
 
 
-async def _disconnected(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 

@@ -20,14 +20,14 @@ from yarl import URL
 
 from podium.apiserver.bodies import Unreadable, read_json
 from podium.apiserver.http.outside_services import (
-    Progress,
+    ConnectionProgress,
     Unresolved,
     WebhookConnections,
     resolve_service,
 )
-from podium.apiserver.webhooks.reviews import CallFailed, Review
+from podium.apiserver.webhooks.reviews import Review, WebhookCallFailed
 from podium.golang.json_values import JsonObject
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes.admission.lookup import Lookup
 from podium.net.exchange_problems import cause_of
 from podium.net.tls import TLSConfigError, cached_client_context
@@ -60,7 +60,9 @@ def told_by_status(status: int, body: bytes, content_type: str) -> str:
     if status in _TOLD:
         return _TOLD[status]
     if status >= 500:
-        return f"an error on the server ({quoted(said)}) has prevented the request from succeeding"
+        return (
+            f"an error on the server ({go_quote(said)}) has prevented the request from succeeding"
+        )
     return f"the server responded with the status code {status} but did not return more information"
 
 
@@ -99,13 +101,13 @@ class WebhookCaller:
     def left_s(self) -> float:
         return self._deadline - self._loop.time()
 
-    async def ask_all(self, reviews: Iterable[Review]) -> Sequence[bytes | CallFailed]:
+    async def ask_all(self, reviews: Iterable[Review]) -> Sequence[bytes | WebhookCallFailed]:
         return await asyncio.gather(*(self._ask_or_fail(review) for review in reviews))
 
-    async def _ask_or_fail(self, review: Review) -> bytes | CallFailed:
+    async def _ask_or_fail(self, review: Review) -> bytes | WebhookCallFailed:
         try:
             return await self.ask(review)
-        except CallFailed as problem:
+        except WebhookCallFailed as problem:
             return problem
 
     async def ask(self, review: Review) -> bytes:
@@ -117,7 +119,7 @@ class WebhookCaller:
         try:
             async with asyncio.timeout(timeout_s):
                 while True:
-                    progress = Progress()
+                    progress = ConnectionProgress()
                     try:
                         return await self._post(client, url, context, review.body, progress)
                     except aiohttp.ServerDisconnectedError:
@@ -130,7 +132,7 @@ class WebhookCaller:
             cause = str(problem)
         except (aiohttp.ClientError, OSError, ValueError) as problem:
             cause = cause_of(problem)
-        raise _make_failure(f"Post {quoted(url)}: {cause}")
+        raise _make_failure(f"Post {go_quote(url)}: {cause}")
 
     async def _post(
         self,
@@ -138,7 +140,7 @@ class WebhookCaller:
         url: str,
         context: ssl.SSLContext,
         body: bytes,
-        progress: Progress,
+        progress: ConnectionProgress,
     ) -> bytes:
         target, server_name = URL(url, encoded=True), None
         headers = dict(_HEADERS)
@@ -177,8 +179,8 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
     return bytes(received)
 
 
-def _make_failure(why: str) -> CallFailed:
-    return CallFailed(f"failed to call webhook: {why}")
+def _make_failure(why: str) -> WebhookCallFailed:
+    return WebhookCallFailed(f"failed to call webhook: {why}")
 
 
 def _address(client: JsonObject) -> str:
@@ -201,4 +203,4 @@ def _context_of(client: JsonObject) -> ssl.SSLContext:
         name = f"{service.get('name')}.{service.get('namespace')}"
         return cached_client_context(base64.b64decode(bundle) if bundle else None, name)
     except TLSConfigError as problem:
-        raise CallFailed(f"could not get REST client: {problem}") from None
+        raise WebhookCallFailed(f"could not get REST client: {problem}") from None

@@ -17,8 +17,8 @@ from typing import Final
 from podium.apiserver.managed_fields.comparing import compare
 from podium.apiserver.managed_fields.entries import (
     APPLY,
+    FieldOwner,
     Owned,
-    Owner,
     Owners,
     UnreadableEntries,
     read,
@@ -28,10 +28,10 @@ from podium.apiserver.managed_fields.field_sets import (
     FieldSet,
     NotOfItsType,
     difference,
-    emptied,
+    format_path,
     intersection,
     members,
-    told,
+    remove_members,
     union,
     without_voids,
 )
@@ -48,9 +48,9 @@ from podium.apiserver.managed_fields.tracking import (
 from podium.apiserver.managed_fields.typed_values import (
     field_set,
     field_set_with_voids,
-    merged,
+    merge_values,
     problems,
-    removed,
+    remove_fields,
     with_named_fields,
 )
 from podium.golang.json_values import JsonObject, JsonValue
@@ -122,7 +122,7 @@ _BEFORE_FIRST_APPLY: Final = "before-first-apply"
 class _Conflicts(Exception):
     """Fields of other owners that an apply would change, by owner."""
 
-    def __init__(self, fields: dict[Owner, FieldSet]) -> None:
+    def __init__(self, fields: dict[FieldOwner, FieldSet]) -> None:
         super().__init__()
         self.fields = fields
 
@@ -159,7 +159,7 @@ def configuration_problem(config: JsonObject, schema: Schema) -> str:
 
 def merge_configuration(live: JsonObject, config: JsonObject, schema: Schema) -> JsonObject:
     """The live object with a configuration that nobody is to own."""
-    found = merged(live, config, schema.root)
+    found = merge_values(live, config, schema.root)
     assert isinstance(found, dict), "both are objects"
     return found
 
@@ -190,13 +190,15 @@ def _apply_config(
         owners = after_update({}, changes, schema, before)
     problem = configuration_problem(config, schema)
     if problem:
-        raise internal(f"failed to create typed patch object ({_told(config)}): {problem}")
-    owner = Owner(writer.manager, APPLY, "", writer.subresource)
+        raise internal(
+            f"failed to create typed patch object ({_describe_object(config)}): {problem}"
+        )
+    owner = FieldOwner(writer.manager, APPLY, "", writer.subresource)
     previous = owners.get(owner)
     fields = without_reset_fields(field_set(config, schema.root), schema, writer.subresource)
     time = None if previous is None else previous.time
     mine = Owned(fields, schema.api_version, time)
-    result = merged(live, config, schema.root)
+    result = merge_values(live, config, schema.root)
     if previous is not None and previous.fields:
         everyone = {**owners, owner: mine}
         result = _without_dropped_fields(result, everyone, previous.fields, schema)
@@ -245,26 +247,30 @@ def _without_dropped_fields(
     voided = field_set_with_voids(result, root)
     whole = with_named_fields(without_voids(voided), root)
     last = with_named_fields(previous, root)
-    pruned = with_named_fields(without_voids(emptied(voided, last)), root)
+    pruned = with_named_fields(without_voids(remove_members(voided, last)), root)
     # What others own comes back, and with it everything that was not dropped.
     kept = union(pruned, with_named_fields(owned, root))
-    left = with_named_fields(without_voids(emptied(voided, difference(whole, kept))), root)
+    left = with_named_fields(without_voids(remove_members(voided, difference(whole, kept))), root)
     # Fields below a dropped field that this manager never owned are not its to remove.
     dropped = intersection(difference(whole, left), last)
-    return removed(result, dropped, root) or {}
+    return remove_fields(result, dropped, root) or {}
 
 
 def _unforgivable(
-    conflicts: dict[Owner, FieldSet], live: JsonObject, schema: Schema
-) -> dict[Owner, FieldSet]:
+    conflicts: dict[FieldOwner, FieldSet], live: JsonObject, schema: Schema
+) -> dict[FieldOwner, FieldSet]:
     forgivable = forgivable_fields(live, schema)
     rest = {owner: difference(fields, forgivable) for owner, fields in conflicts.items()}
     return {owner: fields for owner, fields in rest.items() if fields}
 
 
-def _refusal(conflicts: dict[Owner, FieldSet]) -> StatusError:
+def _refusal(conflicts: dict[FieldOwner, FieldSet]) -> StatusError:
     causes = [
-        {"reason": "FieldManagerConflict", "message": f"conflict with {owner}", "field": told(path)}
+        {
+            "reason": "FieldManagerConflict",
+            "message": f"conflict with {owner}",
+            "field": format_path(path),
+        }
         for owner in sorted(conflicts, key=lambda each: each.identifier)
         for path in members(conflicts[owner])
     ]
@@ -274,12 +280,12 @@ def _refusal(conflicts: dict[Owner, FieldSet]) -> StatusError:
     lines = []
     for owner in sorted(conflicts, key=lambda each: each.identifier):
         lines.append(f"conflicts with {owner}:")
-        lines += [f"- {told(path)}" for path in members(conflicts[owner])]
+        lines += [f"- {format_path(path)}" for path in members(conflicts[owner])]
     listed = "\n".join(lines)
     return apply_conflict(f"Apply failed with {len(causes)} conflicts: {listed}", causes)
 
 
-def _told(config: JsonObject) -> str:
+def _describe_object(config: JsonObject) -> str:
     metadata = config.get("metadata")
     named = metadata if isinstance(metadata, dict) else {}
     group, _, version = config["apiVersion"].rpartition("/")

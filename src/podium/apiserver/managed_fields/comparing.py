@@ -37,7 +37,7 @@ _MAX_FIELDS: Final = 1 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class FieldSetComparison:
     """Three sets of fields."""
 
     removed: FieldSet
@@ -45,9 +45,9 @@ class Comparison:
     added: FieldSet
 
 
-def compare(old: JsonObject, new: JsonObject, root: Struct) -> Comparison:
+def compare(old: JsonObject, new: JsonObject, root: Struct) -> FieldSetComparison:
     removed, modified, added = _comparer(root)(old, new)
-    return Comparison(removed or {}, modified or {}, added or {})
+    return FieldSetComparison(removed or {}, modified or {}, added or {})
 
 
 def created_fields(empty: JsonObject, new: JsonObject, root: Struct) -> FieldSet:

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from podium.apiserver.managed_fields.field_sets import FieldSet, union
 from podium.golang.json_values import JsonObject, JsonValue
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 
 APPLY: Final = "Apply"
 UPDATE: Final = "Update"
@@ -20,7 +20,7 @@ _ANCIENT: Final = "ancient-changes"
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class FieldOwner:
     """Who owns fields. `version` is empty for appliers, which own in all versions."""
 
     manager: str
@@ -40,9 +40,9 @@ class Owner:
 
     def __str__(self) -> str:
         """As conflicts name it."""
-        text = quoted(self.manager)
+        text = go_quote(self.manager)
         if self.subresource:
-            text = f"{text} with subresource {quoted(self.subresource)}"
+            text = f"{text} with subresource {go_quote(self.subresource)}"
         return f"{text} using {self.version}" if self.operation == UPDATE else text
 
 
@@ -53,7 +53,7 @@ class Owned:
     time: str | None
 
 
-Owners: TypeAlias = dict[Owner, Owned]
+Owners: TypeAlias = dict[FieldOwner, Owned]
 
 
 class UnreadableEntries(Exception):
@@ -71,9 +71,9 @@ def read(entries: list[JsonObject] | None) -> Owners:
             raise UnreadableEntries("apiVersion must not be empty")
         kind = entry.get("fieldsType", "")
         if kind != "FieldsV1":
-            problem = f"invalid fieldsType {quoted(kind)}" if kind else "missing fieldsType"
+            problem = f"invalid fieldsType {go_quote(kind)}" if kind else "missing fieldsType"
             raise UnreadableEntries(f"{problem} in managed fields entry {index}")
-        owner = Owner(
+        owner = FieldOwner(
             entry.get("manager", ""),
             operation,
             version if operation == UPDATE else "",
@@ -95,7 +95,7 @@ def _fields(written: JsonValue) -> FieldSet:
     return written
 
 
-def written(owners: Owners) -> list[JsonObject]:
+def encode_managed_fields(owners: Owners) -> list[JsonObject]:
     """The entries in the order in which the server shows them."""
     return [
         _entry(owner, owned)
@@ -112,7 +112,7 @@ def written(owners: Owners) -> list[JsonObject]:
     ]
 
 
-def _entry(owner: Owner, owned: Owned) -> JsonObject:
+def _entry(owner: FieldOwner, owned: Owned) -> JsonObject:
     entry: JsonObject = {
         "manager": owner.manager,
         "operation": owner.operation,
@@ -130,19 +130,19 @@ def _entry(owner: Owner, owned: Owned) -> JsonObject:
 def set_entries(obj: JsonObject, owners: Owners) -> None:
     metadata = obj.setdefault("metadata", {})
     if owners:
-        metadata["managedFields"] = written(owners)
+        metadata["managedFields"] = encode_managed_fields(owners)
     else:
         metadata.pop("managedFields", None)
 
 
-def capped(owners: Owners) -> Owners:
+def cap_managers(owners: Owners) -> Owners:
     """At most ten updaters: of each version the oldest become one entry."""
     updaters = [owner for owner in owners if owner.operation == UPDATE]
     surplus = len(updaters) - _MAX_UPDATERS
     if surplus <= 0:
         return owners
     out = dict(owners)
-    firsts: dict[str, Owner] = {}
+    firsts: dict[str, FieldOwner] = {}
     updaters.sort(key=lambda owner: (owners[owner].time or "", owner.identifier))
     for owner in updaters:
         if surplus <= 0:
@@ -151,7 +151,7 @@ def capped(owners: Owners) -> Owners:
         first = firsts.setdefault(owned.version, owner)
         if first is owner:
             continue
-        bucket = Owner(_ANCIENT, UPDATE, owned.version, "")
+        bucket = FieldOwner(_ANCIENT, UPDATE, owned.version, "")
         if bucket not in out:
             out[bucket] = out.pop(first)
         merged = union(owned.fields, out[bucket].fields)

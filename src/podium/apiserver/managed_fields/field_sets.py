@@ -22,7 +22,7 @@ from typing import Final, TypeAlias
 
 from podium.golang.decoding import zero
 from podium.golang.json_values import JsonObject, JsonValue
-from podium.golang.quoting import go_value, quoted
+from podium.golang.quoting import go_quote, go_value
 from podium.golang.shapes import Field, ListOf, Omitted, Scalar, Struct
 from podium.kubernetes.rules.field_errors import go_json
 
@@ -111,7 +111,7 @@ def without(one: FieldSet, other: FieldSet) -> FieldSet:
     return out
 
 
-def emptied(one: FieldSet, other: FieldSet) -> FieldSet:
+def remove_members(one: FieldSet, other: FieldSet) -> FieldSet:
     """The fields of a value, which are `one`, when the members of `other` are taken out of it.
 
     What is below a member goes with it; what has nothing left below it stays, and is empty.
@@ -122,7 +122,7 @@ def emptied(one: FieldSet, other: FieldSet) -> FieldSet:
         if theirs is None:
             out[key] = node
         elif theirs and SELF not in theirs:
-            out[key] = LEAF if not node or VOID in node else emptied(node, theirs)
+            out[key] = LEAF if not node or VOID in node else remove_members(node, theirs)
     return out
 
 
@@ -222,7 +222,7 @@ def keyed_step(item: JsonValue, keys: tuple[tuple[str, JsonValue], ...]) -> str:
         if value is not None or key in item:
             found.append(f'"{key}":{_as_json(value)}')
     if not found:
-        names = " ".join(quoted(key) for key, _ in keys)
+        names = " ".join(go_quote(key) for key, _ in keys)
         raise NotOfItsType(
             f"associative list with keys has an element that omits all key fields [{names}]"
             " (and doesn't have default values for any key fields)"
@@ -250,12 +250,12 @@ def set_step(item: JsonValue) -> str:
     return f"v:{_as_json(item)}"
 
 
-def told(path: Iterable[str]) -> str:
+def format_path(path: Iterable[str]) -> str:
     """A path as messages show it."""
-    return "".join(map(told_step, path))
+    return "".join(map(format_path_element, path))
 
 
-def told_step(step: str) -> str:
+def format_path_element(step: str) -> str:
     kind, _, rest = step.partition(":")
     if kind == "f":
         return f".{rest}"
@@ -268,4 +268,4 @@ def told_step(step: str) -> str:
 
 
 def _told_value(value: JsonValue) -> str:
-    return quoted(value) if isinstance(value, str) else go_value(value)
+    return go_quote(value) if isinstance(value, str) else go_value(value)

@@ -18,14 +18,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from podium.apiserver.managed_fields.comparing import Comparison, compare, created_fields
+from podium.apiserver.managed_fields.comparing import FieldSetComparison, compare, created_fields
 from podium.apiserver.managed_fields.entries import (
     UPDATE,
+    FieldOwner,
     Owned,
-    Owner,
     Owners,
     UnreadableEntries,
-    capped,
+    cap_managers,
     read,
     set_entries,
 )
@@ -51,14 +51,14 @@ _ALL_BUT_STATUS: Final[FieldSet] = {"f:metadata": LEAF, "f:spec": LEAF}
 
 def without_reset_fields(fields: FieldSet, schema: Schema, subresource: str) -> FieldSet:
     """The fields that a write to the object or one of its subresources can change."""
-    owned = _owned(schema, subresource)
+    owned = _owned_fields(schema, subresource)
     if owned is not None:
         return _only(fields, owned)
     return without(fields, _reset(schema, subresource))
 
 
 @lru_cache(maxsize=1024)
-def _owned(schema: Schema, subresource: str) -> FieldSet | None:
+def _owned_fields(schema: Schema, subresource: str) -> FieldSet | None:
     """The only fields that a write to a subresource can change."""
     if not subresource or schema.is_custom:
         return None
@@ -109,7 +109,7 @@ class Changes:
 
     def __init__(
         self,
-        comparison: Comparison,
+        comparison: FieldSetComparison,
         schema: Schema,
         subresource: str,
         old: JsonObject,
@@ -141,7 +141,7 @@ class Changes:
         other = schema_of(schema.group, version, schema.kind)
         return self._lost(compare(old, new, other.root), other)
 
-    def _lost(self, comparison: Comparison, schema: Schema) -> tuple[FieldSet, FieldSet]:
+    def _lost(self, comparison: FieldSetComparison, schema: Schema) -> tuple[FieldSet, FieldSet]:
         removed, modified, added = (
             without_reset_fields(fields, schema, self._subresource)
             for fields in (comparison.removed, comparison.modified, comparison.added)
@@ -208,7 +208,7 @@ def track_create(obj: JsonObject, schema: Schema, writer: Writer) -> None:
     except NotOfItsType:
         return
     empty = empty_object(schema)
-    changes = Changes(Comparison({}, {}, created), schema, writer.subresource, empty, obj)
+    changes = Changes(FieldSetComparison({}, {}, created), schema, writer.subresource, empty, obj)
     set_entries(obj, after_update({}, changes, schema, writer))
 
 
@@ -284,7 +284,7 @@ def _update(
         new["metadata"].pop("managedFields", None)
         return
     changes = Changes(comparison, schema, writer.subresource, old, new)
-    set_entries(new, capped(after_update(owners, changes, schema, writer)))
+    set_entries(new, cap_managers(after_update(owners, changes, schema, writer)))
 
 
 def after_update(owners: Owners, changes: Changes, schema: Schema, writer: Writer) -> Owners:
@@ -294,7 +294,7 @@ def after_update(owners: Owners, changes: Changes, schema: Schema, writer: Write
     if not owned:
         return out
     version = schema.api_version
-    owner = Owner(writer.manager or "unknown", UPDATE, version, writer.subresource)
+    owner = FieldOwner(writer.manager or "unknown", UPDATE, version, writer.subresource)
     previous = out.get(owner)
     if previous is not None:
         owned = union(owned, previous.fields)

@@ -21,8 +21,8 @@ from podium.apiserver.managed_fields.field_sets import (
     VOID,
     FieldSet,
     NotOfItsType,
+    format_path_element,
     is_member,
-    told_step,
     without_voids,
 )
 from podium.golang.json_values import DecodedValue, JsonObject, JsonValue
@@ -107,10 +107,10 @@ def _list_problems(value: list[JsonValue], shape: ListOf, path: str) -> list[str
         except NotOfItsType as error:
             return [*found, f"{path}: element {index}: {error}"]
         if step in seen:
-            found.append(f"{path}: duplicate entries for key {told_step(step)}")
+            found.append(f"{path}: duplicate entries for key {format_path_element(step)}")
         seen.add(step)
         for problem in problems(item, shape.item):
-            found.append(f"{path}{told_step(step)}{problem}")
+            found.append(f"{path}{format_path_element(step)}{problem}")
     return found
 
 
@@ -223,7 +223,7 @@ def _go_literal(value: Any) -> str:
 _MISSING: Final = object()
 
 
-def merged(live: DecodedValue, config: DecodedValue, shape: Shape) -> DecodedValue:
+def merge_values(live: DecodedValue, config: DecodedValue, shape: Shape) -> DecodedValue:
     """The live value with the configuration in it. Neither is changed."""
     if not is_split(shape, config) or (not live and not config):
         return config
@@ -237,7 +237,9 @@ def merged(live: DecodedValue, config: DecodedValue, shape: Shape) -> DecodedVal
     for key, item in config.items():
         before = out.get(key, _MISSING)
         below = shape_below(shape, key)
-        out[key] = item if before is _MISSING or below is None else merged(before, item, below)
+        out[key] = (
+            item if before is _MISSING or below is None else merge_values(before, item, below)
+        )
     return out
 
 
@@ -253,7 +255,7 @@ def _merged_lists(live: list[Any], config: list[Any], shape: ListOf) -> list[Any
         if name not in mine:
             out.append(theirs[name] if name in theirs else next(repeated))
         elif name in theirs:
-            out.append(merged(theirs[name], mine[name], shape.item))
+            out.append(merge_values(theirs[name], mine[name], shape.item))
         else:
             out.append(mine[name])
     return out
@@ -319,7 +321,7 @@ def _shape_at(shape: Shape | None, step: str) -> Shape | None:
     return shape.item if isinstance(shape, ListOf) else None
 
 
-def removed(value: JsonValue, fields: FieldSet, shape: Shape | None) -> Any:
+def remove_fields(value: JsonValue, fields: FieldSet, shape: Shape | None) -> Any:
     """The value without the members of a set; None when nothing is left of it."""
     if isinstance(value, list):
         if not value or not isinstance(shape, ListOf) or not shape.is_associative:
@@ -335,7 +337,7 @@ def removed(value: JsonValue, fields: FieldSet, shape: Shape | None) -> Any:
         if node is None:
             out[key] = item
         elif not is_member(node):
-            out[key] = removed(item, node, shape_below(shape, key))
+            out[key] = remove_fields(item, node, shape_below(shape, key))
     return out or None
 
 
@@ -347,5 +349,5 @@ def _removed_items(value: list[Any], fields: FieldSet, shape: ListOf) -> list[An
         if node is None:
             out.append(item)
         elif not is_member(node):
-            out.append(removed(item, node, shape.item))
+            out.append(remove_fields(item, node, shape.item))
     return out

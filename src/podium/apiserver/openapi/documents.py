@@ -13,8 +13,8 @@ from typing import Final
 from podium.apiserver.openapi.models import (
     DESCRIPTIONS,
     OBJECT_META,
-    Dialect,
     Models,
+    OpenApiVersion,
     custom_model_name,
     model_name,
 )
@@ -22,7 +22,7 @@ from podium.apiserver.openapi.swagger import as_swagger, swagger_bytes
 from podium.golang.json_values import JsonObject, encode
 from podium.kubernetes.kinds.record import Subresource
 from podium.kubernetes.releases.release import release
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.resources.table import ResourceTable
 from podium.kubernetes.schema.catalogue import SECTIONS, built_in_struct, schema_of
 
@@ -85,7 +85,7 @@ class PathWriter:
     def __init__(self) -> None:
         self.paths: dict[str, JsonObject] = {}
 
-    def add(self, resource: Resource, model: JsonObject, list_model: JsonObject) -> None:
+    def add(self, resource: ApiResource, model: JsonObject, list_model: JsonObject) -> None:
         """The collection and the objects of a resource."""
         scope = "/namespaces/{namespace}" if resource.namespaced else ""
         collection = f"{base_path(resource)}{scope}/{resource.plural}"
@@ -103,7 +103,7 @@ class PathWriter:
             self._operate(everywhere, "list", resource, kind, model, list_model)
 
     def add_subresource(
-        self, resource: Resource, subresource: Subresource, model: JsonObject
+        self, resource: ApiResource, subresource: Subresource, model: JsonObject
     ) -> None:
         scope = "/namespaces/{namespace}" if resource.namespaced else ""
         place = f"{base_path(resource)}{scope}/{resource.plural}/{{name}}/{subresource.name}"
@@ -119,7 +119,7 @@ class PathWriter:
         self,
         place: str,
         verb: str,
-        resource: Resource,
+        resource: ApiResource,
         kind: JsonObject,
         model: JsonObject,
         answer: JsonObject,
@@ -145,13 +145,13 @@ class PathWriter:
         entry[method] = operation
 
 
-def base_path(resource: Resource) -> str:
+def base_path(resource: ApiResource) -> str:
     if resource.group:
         return f"/apis/{resource.group}/{resource.version}"
     return f"/api/{resource.version}"
 
 
-def resource_kind(resource: Resource) -> JsonObject:
+def resource_kind(resource: ApiResource) -> JsonObject:
     return {"group": resource.group, "kind": resource.kind, "version": resource.version}
 
 
@@ -211,7 +211,7 @@ class OpenApi:
     def __init__(
         self,
         table: ResourceTable,
-        custom_schemas: Callable[[Resource], JsonObject | None] = lambda _resource: None,
+        custom_schemas: Callable[[ApiResource], JsonObject | None] = lambda _resource: None,
     ) -> None:
         self._table = table
         self._custom_schemas = custom_schemas
@@ -261,8 +261,8 @@ class OpenApi:
             paths[path] = {"serverRelativeURL": f"/openapi/v3/{path}?hash={digest}"}
         return encode({"paths": paths})
 
-    def _build_v3(self, resources: Iterable[Resource]) -> bytes:
-        models, paths = Models(Dialect.V3), PathWriter()
+    def _build_v3(self, resources: Iterable[ApiResource]) -> bytes:
+        models, paths = Models(OpenApiVersion.V3), PathWriter()
         for resource in resources:
             self._add(resource, models, paths)
         components = {"schemas": models.by_name}
@@ -271,7 +271,7 @@ class OpenApi:
         )
 
     def _build_v2(self) -> JsonObject:
-        models, paths = Models(Dialect.V2), PathWriter()
+        models, paths = Models(OpenApiVersion.V2), PathWriter()
         for resource in self._table:
             self._add(resource, models, paths)
         return {
@@ -281,7 +281,7 @@ class OpenApi:
             "definitions": models.by_name,
         }
 
-    def _add(self, resource: Resource, models: Models, paths: PathWriter) -> None:
+    def _add(self, resource: ApiResource, models: Models, paths: PathWriter) -> None:
         model = self._model(resource, models)
         if model is None:
             return
@@ -295,7 +295,7 @@ class OpenApi:
         for subresource in resource.subresources:
             paths.add_subresource(resource, subresource, _submodel(subresource, model, models))
 
-    def _model(self, resource: Resource, models: Models) -> JsonObject | None:
+    def _model(self, resource: ApiResource, models: Models) -> JsonObject | None:
         """A reference to the model of a resource's kind; None: nothing is known about it."""
         kind = resource_kind(resource)
         if resource.is_custom:
@@ -336,14 +336,16 @@ def _custom_model(schema: JsonObject, models: Models) -> JsonObject:
     upstream: one that keeps unknown fields has none in version 2, because kubectl would take those
     that are named for all there are.
     """
-    if models.dialect is Dialect.V2 and schema.get("x-kubernetes-preserve-unknown-fields"):
+    if models.dialect is OpenApiVersion.V2 and schema.get("x-kubernetes-preserve-unknown-fields"):
         return {"type": "object"}
     metadata = models.refer(built_in_struct("meta", "ObjectMeta"))
     assert metadata == models.dialect.reference(OBJECT_META)
     properties = dict(schema.get("properties") or {})
     for name in ("apiVersion", "kind"):
         properties[name] = {"type": "string", "description": DESCRIPTIONS[name]}
-    properties["metadata"] = models.wrapped(metadata, {"description": DESCRIPTIONS["metadata"]})
+    properties["metadata"] = models.wrap_reference(
+        metadata, {"description": DESCRIPTIONS["metadata"]}
+    )
     return {**schema, "properties": properties}
 
 

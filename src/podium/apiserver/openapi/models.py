@@ -57,7 +57,7 @@ _ANY_NAMES: Final = {
 _OBJECTS_OF_ANY_KIND: Final = "A value of any shape."
 
 
-class Dialect(Enum):
+class OpenApiVersion(Enum):
     V3 = "#/components/schemas/"
     V2 = "#/definitions/"
 
@@ -78,7 +78,7 @@ def custom_model_name(group: str, version: str, kind: str) -> str:
 class Models:
     """The models of a document: those that were requested and all that they refer to."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: OpenApiVersion) -> None:
         self.dialect = dialect
         self.by_name: dict[str, JsonObject] = {}
 
@@ -103,10 +103,10 @@ class Models:
             "properties": {
                 "apiVersion": {"type": "string", "description": DESCRIPTIONS["apiVersion"]},
                 "kind": {"type": "string", "description": DESCRIPTIONS["kind"]},
-                "metadata": self.wrapped(self.list_meta(), {}),
+                "metadata": self.wrap_reference(self.list_meta(), {}),
                 "items": {
                     "type": "array",
-                    "items": self.wrapped(item, {}),
+                    "items": self.wrap_reference(item, {}),
                     "description": DESCRIPTIONS["items"],
                 },
             },
@@ -147,13 +147,13 @@ class Models:
             described = DESCRIPTIONS.get(field.name)
         beside: JsonObject = {} if described is None else {"description": described}
         default = _default(field)
-        if default is not None and self.dialect is Dialect.V3:
+        if default is not None and self.dialect is OpenApiVersion.V3:
             beside["default"] = default
-        return {**self.wrapped(self._schema(field.shape), beside), **_marks(field)}
+        return {**self.wrap_reference(self._schema(field.shape), beside), **_marks(field)}
 
-    def wrapped(self, schema: JsonObject, beside: JsonObject) -> JsonObject:
+    def wrap_reference(self, schema: JsonObject, beside: JsonObject) -> JsonObject:
         """A schema with more beside it, which a reference may not have in version 3."""
-        if "$ref" in schema and beside and self.dialect is Dialect.V3:
+        if "$ref" in schema and beside and self.dialect is OpenApiVersion.V3:
             return {"allOf": [schema], **beside}
         return {**schema, **beside}
 
@@ -184,7 +184,7 @@ class Models:
         return schema
 
     def _special(self, form: Form) -> JsonObject:
-        is_v3 = self.dialect is Dialect.V3
+        is_v3 = self.dialect is OpenApiVersion.V3
         match form:
             case Form.QUANTITY:
                 described = {"description": "An amount, such as 500m, 2 or 1Gi."}

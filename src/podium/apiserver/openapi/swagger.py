@@ -70,10 +70,12 @@ _PATH_PARAMETER: Final = 4
 
 def swagger_bytes(document: JsonObject) -> bytes:
     paths = b"".join(
-        _part(2, _named(place, _path_item(item))) for place, item in document["paths"].items()
+        _part(2, _encode_named(place, _path_item(item)))
+        for place, item in document["paths"].items()
     )
     definitions = b"".join(
-        _part(1, _named(name, _schema(model))) for name, model in document["definitions"].items()
+        _part(1, _encode_named(name, _schema(model)))
+        for name, model in document["definitions"].items()
     )
     info = _text(1, document["info"]["title"]) + _text(2, document["info"]["version"])
     return _text(1, document["swagger"]) + _part(2, info) + _part(8, paths) + _part(9, definitions)
@@ -106,7 +108,7 @@ def _texts(field: int, values: Iterable[str]) -> bytes:
     return b"".join(_part(field, value.encode()) for value in values)
 
 
-def _named(name: str, content: bytes) -> bytes:
+def _encode_named(name: str, content: bytes) -> bytes:
     return _text(1, name) + _part(2, content)
 
 
@@ -116,7 +118,7 @@ def _any(value: JsonValue) -> bytes:
 
 def _extensions(field: int, holder: JsonObject) -> bytes:
     return b"".join(
-        _part(field, _named(name, _any(value)))
+        _part(field, _encode_named(name, _any(value)))
         for name, value in holder.items()
         if name.startswith("x-")
     )
@@ -146,7 +148,9 @@ def _schema(schema: JsonObject) -> bytes:
         out += _part(23, _part(1, _schema(schema["items"])))
     properties = schema.get("properties")
     if properties:
-        inner = b"".join(_part(1, _named(name, _schema(each))) for name, each in properties.items())
+        inner = b"".join(
+            _part(1, _encode_named(name, _schema(each))) for name, each in properties.items()
+        )
         out += _part(25, inner)
     return out + _extensions(31, schema)
 
@@ -167,7 +171,7 @@ def _operation_bytes(operation: JsonObject) -> bytes:
     out += _texts(7, operation.get("consumes") or ())
     out += b"".join(_part(8, _parameter_bytes(each)) for each in operation["parameters"])
     responses = b"".join(
-        _part(1, _named(code, _part(1, _response_bytes(each))))
+        _part(1, _encode_named(code, _part(1, _response_bytes(each))))
         for code, each in operation["responses"].items()
     )
     return out + _part(9, responses) + _extensions(13, operation)

@@ -53,7 +53,7 @@ class Expression(NamedTuple):
 
 
 @dataclass
-class Policy:
+class StoredPolicy:
     """A stored policy; its expressions are compiled when it is first asked."""
 
     obj: JsonObject
@@ -89,11 +89,11 @@ class Policy:
     @cached_property
     def conditions(self) -> list[Expression]:
         return [
-            self.compiled(each["expression"].strip(), BOOL, with_variables=False)
+            self.compile_expression(each["expression"].strip(), BOOL, with_variables=False)
             for each in self.spec.get("matchConditions") or ()
         ]
 
-    def compiled(
+    def compile_expression(
         self,
         source: str,
         results: tuple[Type, ...],
@@ -154,7 +154,7 @@ class _Variables(dict[str, Any]):
 
 
 class Asking:
-    def __init__(self, policy: Policy, seen: Seen, budget: Budget) -> None:
+    def __init__(self, policy: StoredPolicy, seen: Seen, budget: Budget) -> None:
         self._policy = policy
         self._budget = budget
         params = (seen.params,) if policy.spec.get("paramKind") is not None else ()

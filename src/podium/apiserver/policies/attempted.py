@@ -14,7 +14,7 @@ from podium.apiserver.policies.asking import Seen
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.admission.lookup import Lookup
 from podium.kubernetes.cel.functions.authorization import Authorizer, Question
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.labels import Selector, object_selector
 
 CREATE: Final = "CREATE"
@@ -25,7 +25,7 @@ DELETE: Final = "DELETE"
 @dataclass(frozen=True, slots=True)
 class AttemptedWrite:
     operation: str
-    resource: Resource
+    resource: ApiResource
     namespace: str
     """Of a namespace that exists: itself."""
     name: str
@@ -55,10 +55,12 @@ class AttemptedWrite:
 class Objects(Protocol):
     """Where parameters are found."""
 
-    def resource_of_kind(self, api_version: str, kind: str) -> Resource | None: ...
-    def find_object(self, resource: Resource, namespace: str, name: str) -> JsonObject | None: ...
+    def resource_of_kind(self, api_version: str, kind: str) -> ApiResource | None: ...
+    def find_object(
+        self, resource: ApiResource, namespace: str, name: str
+    ) -> JsonObject | None: ...
     def select_objects(
-        self, resource: Resource, namespace: str, selector: Selector
+        self, resource: ApiResource, namespace: str, selector: Selector
     ) -> Sequence[JsonObject]: ...
 
 
@@ -107,8 +109,10 @@ class Forms(Objects, Protocol):
 
     @property
     def lookup(self) -> Lookup: ...
-    def equivalents_of(self, resource: Resource) -> Sequence[Resource]: ...
-    def converted(self, obj: JsonObject, resource: Resource, other: Resource) -> JsonObject:
+    def equivalents_of(self, resource: ApiResource) -> Sequence[ApiResource]: ...
+    def convert_object(
+        self, obj: JsonObject, resource: ApiResource, other: ApiResource
+    ) -> JsonObject:
         """An object of a resource as an equivalent one shows it."""
 
     def judge(self, user: User, question: Question) -> tuple[bool, str]:
@@ -116,7 +120,7 @@ class Forms(Objects, Protocol):
 
 
 def seen_of(
-    attempted: AttemptedWrite, seen_as: Resource, params: JsonObject | None, forms: Forms
+    attempted: AttemptedWrite, seen_as: ApiResource, params: JsonObject | None, forms: Forms
 ) -> Seen:
     """What expressions see of a request, in the form of an equivalent resource."""
     obj, old = objects_of(attempted, seen_as, forms)
@@ -141,13 +145,13 @@ def seen_of(
 
 
 def objects_of(
-    attempted: AttemptedWrite, seen_as: Resource, forms: Forms
+    attempted: AttemptedWrite, seen_as: ApiResource, forms: Forms
 ) -> tuple[JsonObject | None, JsonObject | None]:
     """The new and the old object as an equivalent resource shows them."""
     obj, old = attempted.obj, attempted.old
     if seen_as is not attempted.resource and not attempted.subresource:
-        obj = obj and forms.converted(obj, attempted.resource, seen_as)
-        old = old and forms.converted(old, attempted.resource, seen_as)
+        obj = obj and forms.convert_object(obj, attempted.resource, seen_as)
+        old = old and forms.convert_object(old, attempted.resource, seen_as)
     return obj, old
 
 
@@ -159,7 +163,7 @@ def _reduce_namespace(namespace: JsonObject) -> JsonObject:
     return {**namespace, "metadata": metadata}
 
 
-def request_object(attempted: AttemptedWrite, seen_as: Resource) -> JsonObject:
+def request_object(attempted: AttemptedWrite, seen_as: ApiResource) -> JsonObject:
     """A request as expressions and webhooks see it, without the objects."""
     group, version, kind = attempted.kind
     resource, user = attempted.resource, attempted.user
@@ -188,7 +192,7 @@ def request_object(attempted: AttemptedWrite, seen_as: Resource) -> JsonObject:
     return request
 
 
-def _resource(resource: Resource) -> JsonObject:
+def _resource(resource: ApiResource) -> JsonObject:
     return {
         "group": resource.group,
         "version": resource.version,

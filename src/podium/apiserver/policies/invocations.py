@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from podium.apiserver.access.users import unserved
-from podium.apiserver.policies.asking import Policy, Seen
+from podium.apiserver.access.users import unserved_resource
+from podium.apiserver.policies.asking import Seen, StoredPolicy
 from podium.apiserver.policies.attempted import (
     DELETE,
     AttemptedWrite,
@@ -24,16 +24,16 @@ from podium.apiserver.policies.attempted import (
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
 from podium.kubernetes.admission.lookup import Lookup
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.labels import object_selector
 
 
 def matched_resource(
     matched: JsonObject | None,
     attempted: AttemptedWrite,
-    equivalents: Sequence[Resource],
+    equivalents: Sequence[ApiResource],
     lookup: Lookup,
-) -> Resource | None:
+) -> ApiResource | None:
     """The resource in whose form a request is looked at; None if it is not.
 
     No criteria, and criteria without rules, match everything. `equivalents` are the other forms of
@@ -53,15 +53,15 @@ def matched_resource(
 
 
 def _by_rules(
-    rules: Iterable[JsonObject], attempted: AttemptedWrite, others: Sequence[Resource]
-) -> Resource | None:
+    rules: Iterable[JsonObject], attempted: AttemptedWrite, others: Sequence[ApiResource]
+) -> ApiResource | None:
     for resource in (attempted.resource, *others):
         if any(matches_rule(rule, attempted, resource) for rule in rules):
             return resource
     return None
 
 
-def matches_rule(rule: JsonObject, attempted: AttemptedWrite, resource: Resource) -> bool:
+def matches_rule(rule: JsonObject, attempted: AttemptedWrite, resource: ApiResource) -> bool:
     names = rule.get("resourceNames")
     return (
         _has(rule.get("operations"), attempted.operation)
@@ -104,7 +104,7 @@ def matches_namespace(
         return selector.matches(_labels(attempted.obj))
     found = lookup.find("", "namespaces", "", attempted.namespace)
     if found is None:
-        raise status_errors.not_found(unserved("", "namespaces"), attempted.namespace)
+        raise status_errors.not_found(unserved_resource("", "namespaces"), attempted.namespace)
     return selector.matches(_labels(found))
 
 
@@ -127,7 +127,7 @@ GROUP: Final = "admissionregistration.k8s.io"
 _EXCLUDED_GROUPS: Final = frozenset({GROUP, "authentication.k8s.io", "authorization.k8s.io"})
 """Policies do not speak of each other, nor of who may do what: nobody could mend a mistake."""
 
-P = TypeVar("P", bound=Policy)
+P = TypeVar("P", bound=StoredPolicy)
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Invocation(Generic[P]):
 
     policy: P
     binding: JsonObject
-    seen_as: Resource
+    seen_as: ApiResource
     """The form in which the policy looks at the object."""
     params: JsonObject | None
 
@@ -151,14 +151,14 @@ class Invocation(Generic[P]):
         about = (found.get("namespace") or "", found.get("name") or "")
         return (self.policy.name, self.binding_name, *about)
 
-    def seen(self, attempted: AttemptedWrite, forms: Forms) -> Seen:
+    def bind_seen(self, attempted: AttemptedWrite, forms: Forms) -> Seen:
         return seen_of(attempted, self.seen_as, self.params, forms)
 
 
 class Misconfigured(NamedTuple):
     """A policy, or its binding, that cannot be asked though it matches."""
 
-    policy: Policy
+    policy: StoredPolicy
     binding: str
     """Empty where it is the policy's fault."""
     why: str
@@ -173,21 +173,21 @@ class Policies(Generic[P]):
         self._bindings = bindings
         self._kind = kind
 
-    def stored(self, lookup: Lookup) -> Sequence[P]:
-        return lookup.derived(GROUP, self._policies, self._read)
+    def list_policies(self, lookup: Lookup) -> Sequence[P]:
+        return lookup.get_derived(GROUP, self._policies, self._read)
 
     def _read(self, objects: Sequence[JsonObject]) -> list[P]:
         return [self._kind(each) for each in sorted(objects, key=_name)]
 
-    def matching(
+    def find_invocations(
         self, attempted: AttemptedWrite, forms: Forms
     ) -> Iterator[Invocation[P] | Misconfigured]:
         """Those that speak of a write."""
         if attempted.resource.group in _EXCLUDED_GROUPS:
             return
-        bindings = forms.lookup.derived(GROUP, self._bindings, _by_policy)
+        bindings = forms.lookup.get_derived(GROUP, self._bindings, _by_policy)
         others = forms.equivalents_of(attempted.resource)
-        for policy in self.stored(forms.lookup):
+        for policy in self.list_policies(forms.lookup):
             bound = bindings.get(policy.name, ())
             yield from _invocations(policy, bound, attempted, others, forms)
 
@@ -207,7 +207,7 @@ def _invocations(
     policy: P,
     bindings: Iterable[JsonObject],
     attempted: AttemptedWrite,
-    others: Sequence[Resource],
+    others: Sequence[ApiResource],
     forms: Forms,
 ) -> Iterator[Invocation[P] | Misconfigured]:
     constraints = policy.spec.get("matchConstraints")

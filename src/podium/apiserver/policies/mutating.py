@@ -28,21 +28,21 @@ from podium.apiserver.policies.asking import (
     Expression,
     Failed,
     OutOfBudget,
-    Policy,
+    StoredPolicy,
     UnmetCondition,
 )
 from podium.apiserver.policies.attempted import AttemptedWrite, Forms
 from podium.apiserver.policies.invocations import Invocation, Misconfigured, Policies
 from podium.golang.json_reader import json_type
 from podium.golang.json_values import JsonObject, JsonValue
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.golang.shapes import ListOf, MapOf, Shape, Struct
 from podium.kubernetes import status_errors
 from podium.kubernetes.admission.lookup import Lookup
 from podium.kubernetes.cel.functions.conversions import text_of
 from podium.kubernetes.cel.structs import JSON_PATCHES, OBJECT, StructValue
 from podium.kubernetes.cel.values import (
-    Duration,
+    CelDuration,
     Opaque,
     Optional,
     Timestamp,
@@ -52,7 +52,7 @@ from podium.kubernetes.cel.values import (
     type_name,
 )
 from podium.kubernetes.patching import FailedTestOperation, PatchError, json_patch
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.schema import Decoded, DecodeError, Schema
 
 _MAX_EXACT: Final = 2**53 - 1
@@ -68,7 +68,7 @@ def check_type_names(value: Any, path: str = "Object") -> Iterator[str]:
         case StructValue():
             if value.type.name != path:
                 yield (
-                    f"unexpected type name {quoted(value.type.name)}, expected {quoted(path)},"
+                    f"unexpected type name {go_quote(value.type.name)}, expected {go_quote(path)},"
                     " which matches field name path from root Object type"
                 )
             for name, held in value.fields.items():
@@ -101,7 +101,7 @@ def _mergeable(value: Any) -> Any:
             return {key: _mergeable(item) for key, item in value.items()}
         case float() if value.is_integer() and abs(value) <= _MAX_EXACT:
             return int(value)
-        case None | Uint() | bytes() | Duration() | Timestamp() | TypeValue() | Opaque():
+        case None | Uint() | bytes() | CelDuration() | Timestamp() | TypeValue() | Opaque():
             return _other(value)
         case _:
             return value
@@ -116,7 +116,7 @@ def _other(value: Any) -> OtherValue:
         case bytes():
             octets = ", ".join(f"{each:#x}" for each in value)
             return OtherValue("[]uint8", f"[]uint8{{{octets}}}", f"[{' '.join(map(str, value))}]")
-        case Duration():
+        case CelDuration():
             return OtherValue("time.Duration", str(value.nanos), text_of(value))
         case _:
             named = f"({type_name(value)})"
@@ -142,7 +142,7 @@ def patch_value_of(value: Any) -> JsonValue:
             return int(value) if abs(value) <= _MAX_EXACT else str(int(value))
         case bytes():
             return base64.b64encode(value).decode()
-        case Duration() | Timestamp():
+        case CelDuration() | Timestamp():
             return text_of(value)
         case TypeValue():
             raise Unwritable("type conversion not supported for 'type'")
@@ -180,7 +180,7 @@ class Mutation(NamedTuple):
             try:
                 return read(_merge_object(obj, made, schema)).value
             except DecodeError as problem:
-                raise Failed(_unconverted(problem.message, schema)) from None
+                raise Failed(_describe_conversion_error(problem.message, schema)) from None
         patched = _patch_object(obj, made)
         try:
             taken = read({"apiVersion": schema.api_version, "kind": schema.kind, **patched})
@@ -192,7 +192,7 @@ class Mutation(NamedTuple):
         return taken.value
 
 
-def _unconverted(why: str, schema: Schema) -> str:
+def _describe_conversion_error(why: str, schema: Schema) -> str:
     """Why a merged object is none of its kind."""
     fraction = _FRACTION.fullmatch(why)
     if fraction is not None:
@@ -280,10 +280,10 @@ Key = tuple[str, str, str, str]
 
 
 class ReadAs(Protocol):
-    def __call__(self, changed: JsonObject, seen_as: Resource) -> Decoded: ...
+    def __call__(self, changed: JsonObject, seen_as: ApiResource) -> Decoded: ...
 
 
-class MutatingPolicy(Policy):
+class MutatingPolicy(StoredPolicy):
     @property
     def is_asked_again(self) -> bool:
         return self.spec.get("reinvocationPolicy") == "IfNeeded"
@@ -295,7 +295,9 @@ class MutatingPolicy(Policy):
             is_json_patch = each.get("patchType") == "JSONPatch"
             written = each["jsonPatch" if is_json_patch else "applyConfiguration"]
             results = JSON_PATCHES if is_json_patch else OBJECT
-            expression = self.compiled(written["expression"], results, with_patch_types=True)
+            expression = self.compile_expression(
+                written["expression"], results, with_patch_types=True
+            )
             found.append(Mutation(expression, is_json_patch))
         return found
 
@@ -307,16 +309,16 @@ _POLICIES: Final = Policies(
 
 def mutating_policies(lookup: Lookup) -> Sequence[MutatingPolicy]:
     """In the order of their names."""
-    return _POLICIES.stored(lookup)
+    return _POLICIES.list_policies(lookup)
 
 
 class _Problem(NamedTuple):
-    policy: Policy
+    policy: StoredPolicy
     binding: str
     why: str
     reason: str = ""
 
-    def told(self) -> str:
+    def describe(self) -> str:
         if not self.binding:
             return f'policy "{self.policy.name}" denied request: {self.why}'
         return (
@@ -330,7 +332,7 @@ class PolicyMutation:
 
     attempted: AttemptedWrite
     forms: Forms
-    schema_of: Callable[[Resource], Schema]
+    schema_of: Callable[[ApiResource], Schema]
     """The fields of the object in the form of a resource."""
     read: ReadAs
     """A changed object, read like one that a client sends; raises DecodeError, StatusError."""
@@ -351,7 +353,7 @@ class PolicyMutation:
         problems: list[_Problem] = []
         budget = Budget()
         invocations = []
-        for found in _POLICIES.matching(self.attempted, self.forms):
+        for found in _POLICIES.find_invocations(self.attempted, self.forms):
             if isinstance(found, Misconfigured):
                 problems.append(_Problem(found.policy, found.binding, found.why))
             else:
@@ -379,7 +381,7 @@ class PolicyMutation:
         """Let one policy change the object; says whether it has done something to it."""
         policy, before, mutated = invocation.policy, self.attempted.obj, False
         try:
-            seen = invocation.seen(self.attempted, self.forms)
+            seen = invocation.bind_seen(self.attempted, self.forms)
             if not policy.meets_conditions(seen, budget):
                 return False
         except UnmetCondition as problem:
@@ -402,7 +404,7 @@ class PolicyMutation:
     def _mutate(
         self, invocation: Invocation[MutatingPolicy], mutation: Mutation, budget: Budget
     ) -> None:
-        seen = invocation.seen(self.attempted, self.forms)
+        seen = invocation.bind_seen(self.attempted, self.forms)
         assert seen.obj is not None, "looked at before"
         if isinstance(mutation.expression.program, str):
             raise Failed(mutation.expression.program)
@@ -414,7 +416,7 @@ class PolicyMutation:
         read = partial(self.read, seen_as=seen_as)
         new = mutation.change(seen.obj, made, self.schema_of(seen_as), read)
         if seen_as is not own and not self.attempted.subresource:
-            new = self.forms.converted(new, seen_as, own)
+            new = self.forms.convert_object(new, seen_as, own)
         self.attempted = replace(self.attempted, obj=new)
 
     def _require_again(self) -> None:
@@ -423,7 +425,7 @@ class PolicyMutation:
 
 
 def _refusal(attempted: AttemptedWrite, problems: list[_Problem]) -> status_errors.StatusError:
-    told = [each.told() for each in problems]
+    told = [each.describe() for each in problems]
     refusal = status_errors.forbidden(attempted.resource, attempted.name, "")
     refusal.message = told[0]
     refusal.reason = problems[0].reason or refusal.reason

@@ -16,8 +16,8 @@ from podium.apiserver.policies.asking import (
     Expression,
     Failed,
     OutOfBudget,
-    Policy,
     Seen,
+    StoredPolicy,
 )
 from podium.apiserver.policies.attempted import AttemptedWrite, Forms
 from podium.apiserver.policies.invocations import Misconfigured, Policies
@@ -35,14 +35,14 @@ class Denial(NamedTuple):
     reason: str = _INVALID
 
 
-class ValidatingPolicy(Policy):
+class ValidatingPolicy(StoredPolicy):
     @cached_property
     def validations(self) -> list[tuple[JsonObject, Expression, Expression | None]]:
         return [
             (
                 each,
-                self.compiled(each["expression"], BOOL),
-                self.compiled(each["messageExpression"], TEXT, with_authorizer=False)
+                self.compile_expression(each["expression"], BOOL),
+                self.compile_expression(each["messageExpression"], TEXT, with_authorizer=False)
                 if (each.get("messageExpression") or "").strip()
                 else None,
             )
@@ -52,7 +52,7 @@ class ValidatingPolicy(Policy):
     @cached_property
     def annotations(self) -> list[Expression]:
         return [
-            self.compiled(each["valueExpression"].strip(), TEXT_OR_NULL)
+            self.compile_expression(each["valueExpression"].strip(), TEXT_OR_NULL)
             for each in self.spec.get("auditAnnotations") or ()
         ]
 
@@ -120,7 +120,7 @@ class _Denied(NamedTuple):
     binding: str
     denial: Denial
 
-    def told(self) -> str:
+    def describe(self) -> str:
         binding = f" with binding '{self.binding}'" if self.binding else ""
         return (
             f"ValidatingAdmissionPolicy '{self.policy}'{binding} denied request:"
@@ -130,7 +130,7 @@ class _Denied(NamedTuple):
 
 def validating_policies(lookup: Lookup) -> Sequence[ValidatingPolicy]:
     """In the order of their names."""
-    return _POLICIES.stored(lookup)
+    return _POLICIES.list_policies(lookup)
 
 
 def review(attempted: AttemptedWrite, forms: Forms) -> list[str]:
@@ -144,7 +144,7 @@ def review(attempted: AttemptedWrite, forms: Forms) -> list[str]:
 
 def _ask_all(attempted: AttemptedWrite, forms: Forms, warnings: list[str]) -> Iterator[_Denied]:
     budget = Budget()
-    for found in _POLICIES.matching(attempted, forms):
+    for found in _POLICIES.find_invocations(attempted, forms):
         policy = found.policy
         if isinstance(found, Misconfigured):
             if not policy.ignores_failures:
@@ -152,7 +152,7 @@ def _ask_all(attempted: AttemptedWrite, forms: Forms, warnings: list[str]) -> It
             continue
         name = found.binding_name
         actions = found.binding["spec"].get("validationActions") or ()
-        for denial in found.policy.denials(found.seen(attempted, forms), budget):
+        for denial in found.policy.denials(found.bind_seen(attempted, forms), budget):
             if "Deny" in actions:
                 yield _Denied(policy.name, name, denial)
             if "Warn" in actions:
@@ -163,7 +163,7 @@ def _ask_all(attempted: AttemptedWrite, forms: Forms, warnings: list[str]) -> It
 
 
 def _refusal(attempted: AttemptedWrite, denied: _Denied) -> status_errors.StatusError:
-    told = denied.told()
+    told = denied.describe()
     refusal = status_errors.forbidden(attempted.resource, attempted.name, told)
     refusal.reason = denied.denial.reason or "Invalid"
     refusal.code = _CODES.get(refusal.reason, 422)

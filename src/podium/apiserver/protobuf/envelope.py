@@ -83,7 +83,7 @@ def _schema(kind: str, api_version: str) -> Schema:
 def encode(schema: Schema, value: JsonObject) -> bytes:
     """An object; if it does not say its kind, that is the schema's."""
     api_version = value.get("apiVersion") or schema.api_version
-    return enveloped(api_version, schema.kind, write_message(schema.root, value))
+    return wrap_message(api_version, schema.kind, write_message(schema.root, value))
 
 
 def encode_list(schema: Schema, json_text: bytes) -> Iterator[bytes]:
@@ -98,7 +98,7 @@ def encode_list(schema: Schema, json_text: bytes) -> Iterator[bytes]:
         parts.extend(bytes_field(2, write_message(schema.root, item)) for item in some)
         yield b""
     kind, api_version = (msgspec.json.decode(fields[name]) for name in ("kind", "apiVersion"))
-    yield enveloped(api_version, kind, b"".join(parts))
+    yield wrap_message(api_version, kind, b"".join(parts))
 
 
 def encode_event(type_: str, obj: bytes) -> bytes:
@@ -107,11 +107,11 @@ def encode_event(type_: str, obj: bytes) -> bytes:
     return len(message).to_bytes(4, "big") + message
 
 
-def enveloped(api_version: str, kind: str, message: bytes) -> bytes:
+def wrap_message(api_version: str, kind: str, message: bytes) -> bytes:
     """A message with its kind, as it goes over the wire."""
     names = bytes_field(1, api_version.encode()) + bytes_field(2, kind.encode())
     return _MAGIC + bytes_field(1, names) + bytes_field(2, message)
 
 
 def encode_status(status: JsonObject) -> bytes:
-    return enveloped("v1", "Status", write_message(built_in_struct("meta", "Status"), status))
+    return wrap_message("v1", "Status", write_message(built_in_struct("meta", "Status"), status))

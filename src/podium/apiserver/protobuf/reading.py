@@ -18,7 +18,7 @@ from podium.apiserver.protobuf.wire import (
     Found,
     WireError,
     fields_of_message,
-    signed,
+    to_signed,
 )
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.golang.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
@@ -112,7 +112,7 @@ def _bytes(found: Found) -> memoryview:
 def _number(found: Found, _: FieldReader) -> int:
     if isinstance(found, memoryview):
         raise WireError("wrong wireType")
-    return signed(found)
+    return to_signed(found)
 
 
 def _text(found: Found, _: FieldReader) -> str:

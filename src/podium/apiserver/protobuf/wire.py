@@ -85,7 +85,7 @@ def read_varint(data: memoryview, place: int) -> tuple[int, int]:
     raise WireError("integer overflow")
 
 
-def signed(value: int) -> int:
+def to_signed(value: int) -> int:
     """A varint as the 64-bit integer that it stands for."""
     return value - (1 << 64) if value >> 63 else value
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from podium.apiserver.access.authorisation import Grants, judge
-from podium.apiserver.access.users import Attempt, User, service_account
+from podium.apiserver.access.users import AuthorizationAttributes, User, service_account
 from podium.apiserver.policies.attempted import CREATE, DELETE, UPDATE, AttemptedWrite
 from podium.apiserver.requests.call import Call
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import conversion
 from podium.kubernetes.cel.functions.authorization import Question
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.labels import Selector
 
 if TYPE_CHECKING:
@@ -31,24 +31,24 @@ class RegistryForms:
     def lookup(self) -> "Lookup":
         return self._registry.lookup
 
-    def resource_of_kind(self, api_version: str, kind: str) -> Resource | None:
+    def resource_of_kind(self, api_version: str, kind: str) -> ApiResource | None:
         group, _, version = api_version.rpartition("/")
         found = self._registry.table.find_kind(group, version, kind)
         return found if found is not None and found.is_stored else None
 
-    def find_object(self, resource: Resource, namespace: str, name: str) -> JsonObject | None:
+    def find_object(self, resource: ApiResource, namespace: str, name: str) -> JsonObject | None:
         found = self._registry.find(resource, namespace, name)
         return None if found is None else self._registry.read(resource, found)
 
     def select_objects(
-        self, resource: Resource, namespace: str, selector: Selector
+        self, resource: ApiResource, namespace: str, selector: Selector
     ) -> Sequence[JsonObject]:
         found = self._registry.collection(resource).current(namespace)
         return [
             self._registry.read(resource, each) for each in found if selector.matches(each.labels)
         ]
 
-    def equivalents_of(self, resource: Resource) -> Sequence[Resource]:
+    def equivalents_of(self, resource: ApiResource) -> Sequence[ApiResource]:
         """The same objects under other names: other versions, and events of the other group."""
         name = conversion.storage_name(resource)
         return [
@@ -59,14 +59,16 @@ class RegistryForms:
             and conversion.storage_name(each) == name
         ]
 
-    def converted(self, obj: JsonObject, resource: Resource, other: Resource) -> JsonObject:
-        shown = conversion.shown(other, conversion.kept(resource, obj))
+    def convert_object(
+        self, obj: JsonObject, resource: ApiResource, other: ApiResource
+    ) -> JsonObject:
+        shown = conversion.to_served(other, conversion.to_stored(resource, obj))
         return {**shown, "kind": other.kind, "apiVersion": other.api_version}
 
     def judge(self, user: User, question: Question) -> tuple[bool, str]:
         if question.account is not None:
             user = service_account(*question.account)
-        wanted = Attempt(
+        wanted = AuthorizationAttributes(
             question.verb,
             question.group,
             question.resource,
@@ -79,7 +81,7 @@ class RegistryForms:
 
 
 def attempted_write(
-    resource: Resource,
+    resource: ApiResource,
     namespace: str,
     name: str,
     obj: JsonObject | None,

@@ -21,9 +21,9 @@ from podium.apiserver.requests.query import IGNORE, STRICT
 from podium.apiserver.requests.registry import Registry
 from podium.golang.json_reader import RepeatedMembers, json_type
 from podium.golang.json_values import JsonObject
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes import status_errors
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.old_pod_claims import unwrap_claim_sources
 from podium.kubernetes.schema import DecodeError, Schema, decode, schema_of
 from podium.kubernetes.status_errors import StatusError, not_handled, not_strict
@@ -50,10 +50,10 @@ _OLDER: Final = {"Eviction": ("policy/v1beta1",)}
 
 
 def read_body(
-    wanted: Resource | Schema, body: bytes, media_type: str, call: Call
+    wanted: ApiResource | Schema, body: bytes, media_type: str, call: Call
 ) -> Read[JsonObject]:
     """The value of a body that should hold an object of a kind; custom ones have to say it."""
-    is_custom = isinstance(wanted, Resource) and wanted.is_custom
+    is_custom = isinstance(wanted, ApiResource) and wanted.is_custom
     try:
         read = _read(body, media_type, call, wanted.kind, wanted.api_version)
         if is_custom and not read.value.get("kind"):
@@ -133,7 +133,9 @@ def _summary(body: bytes) -> str:
     return (start.decode("utf-8", "replace") if start[:1] == b"{" else start.hex()) + more
 
 
-def take(registry: Registry, resource: Resource, read: Read[JsonObject], call: Call) -> JsonObject:
+def take(
+    registry: Registry, resource: ApiResource, read: Read[JsonObject], call: Call
+) -> JsonObject:
     """The object of a creation or update, of the resource's kind and with its defaults."""
     written = read.written if read.written is not None and not resource.is_custom else read.value
     obj = of_resource_kind(registry, resource, written)
@@ -192,7 +194,7 @@ def with_metadata(obj: JsonObject) -> JsonObject:
     return obj
 
 
-def of_resource_kind(registry: Registry, resource: Resource, obj: JsonObject) -> JsonObject:
+def of_resource_kind(registry: Registry, resource: ApiResource, obj: JsonObject) -> JsonObject:
     """The object with its kind and version filled in; refused if it says it is something else."""
     if resource.is_custom and not obj.get("apiVersion"):
         raise _other_version("", resource)
@@ -206,11 +208,11 @@ def of_resource_kind(registry: Registry, resource: Resource, obj: JsonObject) ->
 
 def _with_type(obj: JsonObject, kind: str, api_version: str) -> JsonObject:
     if isinstance(obj, RepeatedMembers):
-        return obj.completed(kind=kind, apiVersion=api_version)
+        return obj.with_members(kind=kind, apiVersion=api_version)
     return {**obj, "kind": kind, "apiVersion": api_version}
 
 
-def why_not_of_kind(registry: Registry, resource: Resource, kind: str, api_version: str) -> str:
+def why_not_of_kind(registry: Registry, resource: ApiResource, kind: str, api_version: str) -> str:
     """Why an object of a kind cannot be one of the resource; empty if it can."""
     if kind == resource.kind and api_version == resource.api_version:
         return ""
@@ -224,7 +226,7 @@ def why_not_of_kind(registry: Registry, resource: Resource, kind: str, api_versi
     return _no_conversion(version, kind, resource.group, resource.kind)
 
 
-def _other_version(found: str, resource: Resource) -> StatusError:
+def _other_version(found: str, resource: ApiResource) -> StatusError:
     return status_errors.bad_request(
         f"the API version in the data ({found}) does not match the expected API"
         f" version ({resource.api_version})"
@@ -233,8 +235,8 @@ def _other_version(found: str, resource: Resource) -> StatusError:
 
 def _not_registered(kind: str, api_version: str, scheme: str = _SCHEME) -> str:
     return (
-        f"no kind {quoted(kind)} is registered for version {quoted(api_version)}"
-        f" in scheme {quoted(scheme)}"
+        f"no kind {go_quote(kind)} is registered for version {go_quote(api_version)}"
+        f" in scheme {go_quote(scheme)}"
     )
 
 
@@ -242,7 +244,7 @@ def _no_conversion(version: str, kind: str, to_group: str, to_kind: str) -> str:
     return f"converting ({version}.{kind}) to ({_package(to_group)}.{to_kind}): unknown conversion"
 
 
-def internal_type(resource: Resource, kind: str) -> str:
+def internal_type(resource: ApiResource, kind: str) -> str:
     """The Go type of a resource's objects or lists, as errors of the encoder name it."""
     if resource.is_custom:
         return f"unstructured.Unstructured{'List' if kind == resource.list_kind else ''}"

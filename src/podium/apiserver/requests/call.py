@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 from podium.apiserver.access.authorisation import Grants
-from podium.apiserver.access.users import ADMIN, Attempt, User
+from podium.apiserver.access.users import ADMIN, AuthorizationAttributes, User
 from podium.apiserver.requests.query import WriteOptions
 from podium.apiserver.webhooks.reviews import WebhookAnswers
 
@@ -22,7 +22,7 @@ class Call:
     """The time as objects write it: `2026-01-01T00:00:00Z`."""
     user: User = ADMIN
     user_agent: str = ""
-    attempt: Attempt | None = None
+    attempt: AuthorizationAttributes | None = None
     """What was authorised. None: the user may do everything."""
     grants: Grants | None = None
     options: WriteOptions = field(default_factory=WriteOptions)

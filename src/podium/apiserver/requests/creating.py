@@ -26,7 +26,7 @@ from podium.apiserver.store.stored import Stored, body_of
 from podium.golang.json_values import JsonObject, encode
 from podium.kubernetes import admission, status_errors, warnings
 from podium.kubernetes.admission.new_objects import ServerSteps, admit_new
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.schema import Schema
 
 _FOLDERS: Final = {
@@ -41,7 +41,7 @@ _FOLDERS: Final = {
 }
 
 
-def path_of(resource: Resource, version: Stored) -> str:
+def path_of(resource: ApiResource, version: Stored) -> str:
     folder = _FOLDERS.get((resource.group, resource.plural))
     if folder is None:
         folder = f"{resource.group}/{resource.plural}" if resource.is_custom else resource.plural
@@ -53,7 +53,7 @@ _KEPT_AS_JSON: Final = frozenset({"apiextensions.k8s.io"})
 
 
 def fit_storage(
-    resource: Resource, schema: Schema, obj: JsonObject, *, keep_managed_fields: bool
+    resource: ApiResource, schema: Schema, obj: JsonObject, *, keep_managed_fields: bool
 ) -> None:
     """Refuse an object that is too large; one that is so by its managedFields loses them."""
     size = len(body_of(obj))
@@ -79,7 +79,7 @@ _NAME_ATTEMPTS: Final = 8
 
 def create(
     registry: Registry,
-    resource: Resource,
+    resource: ApiResource,
     namespace: str,
     obj: JsonObject,
     call: Call,
@@ -147,11 +147,11 @@ def create(
     settle(registry, resource, obj, call)
     created = registry.create(resource, namespace, name, obj, dry_run=call.options.dry_run)
     if resource.kind == "CustomResourceDefinition" and not call.options.dry_run:
-        registry.definitions.created(created, call.now)
+        registry.definitions.establish(created, call.now)
     return created
 
 
-def settle(registry: Registry, resource: Resource, obj: JsonObject, call: Call) -> None:
+def settle(registry: Registry, resource: ApiResource, obj: JsonObject, call: Call) -> None:
     """Let the hooks of the resource have the last word before storing."""
     hooks = registry.storage_hooks.get(resource)
     if hooks is None:
@@ -162,7 +162,7 @@ def settle(registry: Registry, resource: Resource, obj: JsonObject, call: Call) 
         raise status_errors.invalid(resource.group, resource.kind, name, problems)
 
 
-def place_in_namespace(resource: Resource, namespace: str, metadata: JsonObject) -> None:
+def place_in_namespace(resource: ApiResource, namespace: str, metadata: JsonObject) -> None:
     """An object belongs to the namespace of its path; it may say so or say nothing."""
     if not resource.namespaced:
         metadata.pop("namespace", None)
@@ -176,7 +176,7 @@ def place_in_namespace(resource: Resource, namespace: str, metadata: JsonObject)
 
 def _mutate(
     registry: Registry,
-    resource: Resource,
+    resource: ApiResource,
     namespace: str,
     seen_in: str,
     obj: JsonObject,
@@ -193,7 +193,7 @@ def _mutate(
 
 
 def _name(
-    registry: Registry, resource: Resource, namespace: str, metadata: JsonObject, call: Call
+    registry: Registry, resource: ApiResource, namespace: str, metadata: JsonObject, call: Call
 ) -> None:
     """Make a name from `generateName` where none was given."""
     prefix = metadata.get("generateName")

@@ -17,7 +17,7 @@ from podium.apiserver.store.stored import Stored, body_of
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import crds
 from podium.kubernetes.crds import CustomRules
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.field_errors import FieldError
 from podium.kubernetes.status_errors import StatusError
 from podium.kubernetes.tables import custom_printer
@@ -33,7 +33,7 @@ class StoredDefaults:
         self._written: dict[tuple[str, str], tuple[Stored, Stored]] = {}
         """By collection and key: the version that is shown, and the one that was written."""
 
-    def fill(self, resource: Resource, collection: Collection, rules: CustomRules) -> None:
+    def fill(self, resource: ApiResource, collection: Collection, rules: CustomRules) -> None:
         for key, shown in list(collection.items.items()):
             place = (collection.name, key)
             known, written = self._written.pop(place, (None, shown))
@@ -50,8 +50,8 @@ class StoredDefaults:
             del self._written[place]
 
 
-def _fill_version(resource: Resource, version: Stored, rules: CustomRules) -> Stored:
-    obj = version.decoded(resource)
+def _fill_version(resource: ApiResource, version: Stored, rules: CustomRules) -> Stored:
+    obj = version.decode(resource)
     try:
         rules.set_defaults(obj)
     except StatusError:
@@ -73,7 +73,7 @@ class Definitions:
 
     def __init__(self, registry: "Registry") -> None:
         self._registry = registry
-        self._served: dict[str, list[Resource]] = {}
+        self._served: dict[str, list[ApiResource]] = {}
         self._objects: dict[str, JsonObject] = {}
         self._defaults = StoredDefaults()
 
@@ -88,14 +88,14 @@ class Definitions:
             crds.begin(obj)
         return []
 
-    def created(self, version: Stored, now: str) -> None:
+    def establish(self, version: Stored, now: str) -> None:
         """Accept the names of a new definition, which from then on is served."""
-        definitions = self._registry.table.named("customresourcedefinitions", _GROUP)
+        definitions = self._registry.table.get_required("customresourcedefinitions", _GROUP)
         definition = self._registry.read(definitions, version)
         crds.accept_names(definition, self._objects.values(), now)
         self._registry.replace(definitions, version, definition, dry_run=False)
 
-    def written(self, obj: JsonObject) -> None:
+    def after_write(self, obj: JsonObject) -> None:
         name = obj["metadata"]["name"]
         self._withdraw(name)
         known = self._objects.get(name)
@@ -115,20 +115,20 @@ class Definitions:
                 self._defaults.fill(resource, self._registry.collection(resource), rules)
         self._served[name] = served
 
-    def removed(self, obj: JsonObject) -> None:
+    def after_delete(self, obj: JsonObject) -> None:
         name = obj["metadata"]["name"]
         for resource in self._withdraw(name):
             self._registry.store.drop_collection(resource.group_resource)
             self._defaults.forget(resource.group_resource)
         self._objects.pop(name, None)
 
-    def _withdraw(self, name: str) -> list[Resource]:
+    def _withdraw(self, name: str) -> list[ApiResource]:
         withdrawn = self._served.pop(name, [])
         for resource in withdrawn:
             self._registry.withdraw(resource)
         return withdrawn
 
-    def _is_built_in(self, resource: Resource) -> bool:
+    def _is_built_in(self, resource: ApiResource) -> bool:
         """Whether the server's own resources have these names.
 
         upstream: such a definition is established, and what it defines cannot be reached.
@@ -139,12 +139,12 @@ class Definitions:
             if not each.is_custom and each.group == resource.group
         )
 
-    def instance_removed(self, resource: Resource) -> None:
+    def instance_removed(self, resource: ApiResource) -> None:
         """The last object of a definition that waits for it takes the definition with it."""
         registry = self._registry
         if len(registry.collection(resource)):
             return
-        definitions = registry.table.named("customresourcedefinitions", _GROUP)
+        definitions = registry.table.get_required("customresourcedefinitions", _GROUP)
         before = registry.find(definitions, "", self.definition_of(resource))
         if before is None:
             return
@@ -160,20 +160,20 @@ class Definitions:
 
     # --- for deletions and OpenAPI ------------------------------------------------------------
 
-    def resources_of(self, name: str) -> list[Resource]:
+    def resources_of(self, name: str) -> list[ApiResource]:
         """The resources that a definition has brought, one for each version."""
         return self._served.get(name, [])
 
-    def definition_of(self, resource: Resource) -> str:
+    def definition_of(self, resource: ApiResource) -> str:
         return f"{resource.plural}.{resource.group}"
 
-    def schema_of(self, resource: Resource) -> JsonObject | None:
+    def schema_of(self, resource: ApiResource) -> JsonObject | None:
         """The openAPIV3Schema of a custom resource."""
         found = self._objects.get(self.definition_of(resource))
         return None if found is None else crds.schema_of_version(found, resource.version)
 
 
-def _columns(definition: JsonObject, resource: Resource) -> list[JsonObject] | None:
+def _columns(definition: JsonObject, resource: ApiResource) -> list[JsonObject] | None:
     for version in definition["spec"]["versions"]:
         if version["name"] == resource.version:
             found: list[JsonObject] | None = version.get("additionalPrinterColumns")

@@ -17,7 +17,7 @@ from podium.apiserver.requests.registry import Registry
 from podium.apiserver.store.stored import Stored
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import admission, status_errors
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.timestamps import seconds_of, time_text
 
 ORPHAN_FINALIZER: Final = "orphan"
@@ -47,7 +47,7 @@ class Deleted(NamedTuple):
 
 def delete(
     registry: Registry,
-    resource: Resource,
+    resource: ApiResource,
     namespace: str,
     name: str,
     options: DeleteOptions,
@@ -91,7 +91,9 @@ def delete(
     return _finish_deletion(resource, registry.remove(resource, marked), metadata, gone=True)
 
 
-def _options_shown(resource: Resource, metadata: JsonObject, options: DeleteOptions) -> JsonObject:
+def _options_shown(
+    resource: ApiResource, metadata: JsonObject, options: DeleteOptions
+) -> JsonObject:
     """The options of a deletion as policies and webhooks see them."""
     shown = options.as_object()
     if resource.group == "" and resource.kind == "Namespace":
@@ -102,7 +104,7 @@ def _options_shown(resource: Resource, metadata: JsonObject, options: DeleteOpti
 
 def delete_collection(
     registry: Registry,
-    resource: Resource,
+    resource: ApiResource,
     versions: list[Stored],
     options: DeleteOptions,
     call: Call,
@@ -126,7 +128,9 @@ def delete_collection(
         done.add(version)
 
 
-def check_preconditions(resource: Resource, metadata: JsonObject, options: DeleteOptions) -> None:
+def check_preconditions(
+    resource: ApiResource, metadata: JsonObject, options: DeleteOptions
+) -> None:
     name = metadata["name"]
     if options.uid is not None and options.uid != metadata["uid"]:
         raise _kind_conflict(
@@ -145,7 +149,7 @@ def check_preconditions(resource: Resource, metadata: JsonObject, options: Delet
         )
 
 
-def _kind_conflict(resource: Resource, name: str, why: str) -> status_errors.StatusError:
+def _kind_conflict(resource: ApiResource, name: str, why: str) -> status_errors.StatusError:
     """upstream: preconditions name the kind where everything else names the resource."""
     subject = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
     details = {"name": name, "group": resource.group, "kind": resource.kind}
@@ -165,7 +169,7 @@ class _Grace(NamedTuple):
     options: DeleteOptions
 
 
-def _grace(resource: Resource, obj: JsonObject, options: DeleteOptions, call: Call) -> _Grace:
+def _grace(resource: ApiResource, obj: JsonObject, options: DeleteOptions, call: Call) -> _Grace:
     """Mark an object that is deleted gracefully; only pods are."""
     if options.grace_period_s is not None and options.grace_period_s < 0:
         options = options.with_grace(1)  # upstream: negative periods count as one second
@@ -220,7 +224,7 @@ def _count_generation(metadata: JsonObject) -> None:
         metadata["generation"] += 1
 
 
-def _finalizers(resource: Resource, present: list[str], options: DeleteOptions) -> list[str]:
+def _finalizers(resource: ApiResource, present: list[str], options: DeleteOptions) -> list[str]:
     """The finalizers with those that say what becomes of dependents."""
     wanted = [each for each in present if each not in _GARBAGE_FINALIZERS]
     if _orphans(resource, present, options):
@@ -230,7 +234,7 @@ def _finalizers(resource: Resource, present: list[str], options: DeleteOptions) 
     return present if set(wanted) == set(present) else wanted
 
 
-def _orphans(resource: Resource, present: list[str], options: DeleteOptions) -> bool:
+def _orphans(resource: ApiResource, present: list[str], options: DeleteOptions) -> bool:
     if (resource.group, resource.plural) in _WITHOUT_DEPENDENTS:
         return False
     if options.orphan_dependents is not None:
@@ -263,7 +267,7 @@ def _set_finalizers(metadata: JsonObject, finalizers: list[str]) -> None:
 
 def _terminate_namespace(
     registry: Registry,
-    resource: Resource,
+    resource: ApiResource,
     before: Stored,
     obj: JsonObject,
     options: DeleteOptions,
@@ -284,7 +288,7 @@ def _terminate_namespace(
 
 
 def _delete_definition(
-    registry: Registry, resource: Resource, before: Stored, obj: JsonObject, call: Call
+    registry: Registry, resource: ApiResource, before: Stored, obj: JsonObject, call: Call
 ) -> Deleted:
     """A definition is marked, its objects go, then itself; those that are held make it wait."""
     name, metadata = obj["metadata"]["name"], obj["metadata"]
@@ -305,7 +309,7 @@ def _delete_definition(
 
 
 def _finish_deletion(
-    resource: Resource, version: Stored, metadata: JsonObject, *, gone: bool
+    resource: ApiResource, version: Stored, metadata: JsonObject, *, gone: bool
 ) -> Deleted:
     """Some kinds are shown once more; of everything else it is said that it is gone."""
     if (resource.group, resource.plural) in _SHOWN_ONCE_MORE:

@@ -15,12 +15,12 @@ from podium.apiserver.bodies import Unreadable, read_json
 from podium.apiserver.requests import query
 from podium.apiserver.requests.query import EXACT, NOT_OLDER_THAN, ListOptions, Parameters
 from podium.apiserver.requests.registry import Registry
-from podium.apiserver.selectors import Selection, selection_of
+from podium.apiserver.selectors import SelectionPredicate, selection_of
 from podium.apiserver.store.collection import HistoryLost, State
 from podium.apiserver.store.stored import Stored
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.scheduler.config.decode_values import json_kind
 
 _TOKEN_VERSION = "meta.k8s.io/v1"
@@ -43,7 +43,7 @@ class Listed(NamedTuple):
 
 
 def list_objects(
-    registry: Registry, resource: Resource, namespace: str, options: ListOptions
+    registry: Registry, resource: ApiResource, namespace: str, options: ListOptions
 ) -> Listed:
     selection = selection_of(resource, options.label_selector, options.field_selector)
     revision, after, exact = _where(registry, options)
@@ -65,7 +65,7 @@ def list_objects(
     return _page(state, selection, revision, options)
 
 
-def _only_key(resource: Resource, namespace: str, selection: Selection) -> str | None:
+def _only_key(resource: ApiResource, namespace: str, selection: SelectionPredicate) -> str | None:
     """The key of the only object that can match, so that the others need not be looked at."""
     if selection.name is None or (resource.namespaced and not namespace):
         return None
@@ -118,7 +118,7 @@ def check_not_ahead(registry: Registry, wanted: int) -> None:
 
 
 def _page(
-    state: State | list[Stored], selection: Selection, revision: int, options: ListOptions
+    state: State | list[Stored], selection: SelectionPredicate, revision: int, options: ListOptions
 ) -> Listed:
     metadata: JsonObject = {"resourceVersion": str(revision)}
     limit = options.limit
@@ -185,7 +185,7 @@ def _lost(options: ListOptions, after: str) -> status_errors.StatusError:
 
 
 def get(
-    registry: Registry, resource: Resource, namespace: str, name: str, parameters: Parameters
+    registry: Registry, resource: ApiResource, namespace: str, name: str, parameters: Parameters
 ) -> Stored:
     """The newest version; one that is to be newer than the newest is waited for in vain."""
     try:

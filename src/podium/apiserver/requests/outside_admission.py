@@ -16,17 +16,17 @@ from podium.apiserver.requests.body_decoding import internal_type, with_metadata
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.webhooks.dispatch import ObjectRules, mutate, validate
-from podium.apiserver.webhooks.reviews import Outcome
+from podium.apiserver.webhooks.reviews import WebhookOutcome
 from podium.apiserver.webhooks.stored_hooks import Webhook, mutating_hooks, validating_hooks
-from podium.golang.json_values import JsonObject, copied
+from podium.golang.json_values import JsonObject, copy_json
 from podium.kubernetes import status_errors
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.schema import Decoded, DecodeError, Schema, decode
 
 
 def mutate_write(
     registry: Registry,
-    resource: Resource,
+    resource: ApiResource,
     namespace: str,
     name: str,
     obj: JsonObject | None,
@@ -63,7 +63,7 @@ def mutate_write(
     if outcome is not None:
         attempted = replace(attempted, obj=outcome.obj or attempted.obj)
     elif rules.mutation.has_mutated and attempted.obj is not None:
-        admitted = copied(attempted.obj)
+        admitted = copy_json(attempted.obj)
         rules.admit(admitted)
         attempted = replace(attempted, obj=admitted)
     if attempted.obj is None or attempted.obj is obj:
@@ -88,11 +88,11 @@ class _ObjectRules:
         self._admit = admit
         self.mutation = PolicyMutation(attempted, registry.forms, self._schema_of, self.decode)
 
-    def decode(self, changed: JsonObject, seen_as: Resource) -> Decoded:
+    def decode(self, changed: JsonObject, seen_as: ApiResource) -> Decoded:
         """A changed object, read like one that a client sends; DecodeError or StatusError."""
         return _decode(self._registry, changed, seen_as, self._schema)
 
-    def read(self, patched: JsonObject, seen_as: Resource) -> JsonObject:
+    def read(self, patched: JsonObject, seen_as: ApiResource) -> JsonObject:
         try:
             return self.decode(patched, seen_as).value
         except DecodeError as problem:
@@ -105,7 +105,7 @@ class _ObjectRules:
         if found is not None and found is not obj:
             _overwrite(obj, found)
 
-    def _schema_of(self, seen_as: Resource) -> Schema:
+    def _schema_of(self, seen_as: ApiResource) -> Schema:
         return self._schema or self._registry.rules(seen_as).schema
 
 
@@ -115,7 +115,7 @@ def _mutate(
     attempted: AttemptedWrite,
     rules: _ObjectRules,
     call: Call,
-) -> Outcome | None:
+) -> WebhookOutcome | None:
     assert call.webhooks is not None, "there are hooks to ask"
     object_rules = ObjectRules(rules.read, rules.admit, is_changed=rules.mutation.has_mutated)
     new_uid = registry.new_uid
@@ -126,7 +126,7 @@ def _mutate(
 
 def review_write(
     registry: Registry,
-    resource: Resource,
+    resource: ApiResource,
     namespace: str,
     name: str,
     obj: JsonObject | None,
@@ -158,7 +158,7 @@ def _validate(registry: Registry, attempted: AttemptedWrite, call: Call) -> None
     _heed_outcome(validate(hooks, attempted, registry.forms, call.webhooks, registry.new_uid), call)
 
 
-def _heed_outcome(outcome: Outcome | None, call: Call) -> None:
+def _heed_outcome(outcome: WebhookOutcome | None, call: Call) -> None:
     if outcome is None:
         return
     call.warn_all(outcome.warnings)
@@ -167,7 +167,7 @@ def _heed_outcome(outcome: Outcome | None, call: Call) -> None:
 
 
 def _decode(
-    registry: Registry, changed: JsonObject, seen_as: Resource, schema: Schema | None
+    registry: Registry, changed: JsonObject, seen_as: ApiResource, schema: Schema | None
 ) -> Decoded:
     rules = registry.rules(seen_as)
     wanted = (schema.api_version, schema.kind) if schema else (seen_as.api_version, seen_as.kind)

@@ -47,7 +47,7 @@ from podium.kubernetes.patching import (
     strategic_merge,
     unreadable,
 )
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.schema import Decoded, DecodeError, Schema, decode, decode_patched
 
 APPLY_PATCH: Final = "application/apply-patch+yaml"
@@ -55,7 +55,7 @@ PATCH_TYPES: Final = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATC
 
 
 @dataclass(frozen=True, slots=True)
-class Patch:
+class PatchBody:
     """A patch as it came: its media type and its value."""
 
     media_type: str
@@ -70,7 +70,7 @@ class Patch:
         return strategic_merge.apply(document, value, schema)
 
 
-def read_patch(body: bytes, media_type: str, call: Call) -> Patch:
+def read_patch(body: bytes, media_type: str, call: Call) -> PatchBody:
     """The value of a patch; an apply patch may be YAML."""
     duplicates = call.options.field_validation != IGNORE
     try:
@@ -86,16 +86,16 @@ def read_patch(body: bytes, media_type: str, call: Call) -> Patch:
         if media_type == APPLY_PATCH:
             raise status_errors.bad_request(f"error decoding YAML: {problem}") from None
         raise unreadable(media_type, str(problem)) from None
-    return Patch(media_type, read)
+    return PatchBody(media_type, read)
 
 
 def patch(
     registry: Registry,
-    resource: Resource,
+    resource: ApiResource,
     subresource: str,
     namespace: str,
     name: str,
-    given: Patch,
+    given: PatchBody,
     call: Call,
 ) -> Written:
     if given.media_type == APPLY_PATCH:
@@ -118,9 +118,9 @@ def patch(
 
 def _take_document(
     registry: Registry,
-    resource: Resource,
+    resource: ApiResource,
     rules: Rules,
-    given: Patch,
+    given: PatchBody,
     document: JsonObject,
     call: Call,
 ) -> JsonObject:
@@ -147,7 +147,7 @@ def _take_document(
     return with_metadata(taken.value)
 
 
-def _check_kind(given: Patch, document: JsonObject) -> None:
+def _check_kind(given: PatchBody, document: JsonObject) -> None:
     """A patch may have made the kind something else than a text."""
     for name in ("kind", "apiVersion"):
         found = document.get(name, "")
@@ -161,7 +161,7 @@ def _check_kind(given: Patch, document: JsonObject) -> None:
             )
 
 
-def taken_as(given: Patch, document: JsonObject, schema: Schema, call: Call) -> JsonObject:
+def taken_as(given: PatchBody, document: JsonObject, schema: Schema, call: Call) -> JsonObject:
     """What a patched document is as an object of a schema's kind, such as a Scale."""
     strategic = given.media_type == STRATEGIC_MERGE_PATCH
     _check_kind(given, document)
@@ -174,7 +174,7 @@ def taken_as(given: Patch, document: JsonObject, schema: Schema, call: Call) -> 
     return with_metadata(taken.value)
 
 
-def _tell(given: Patch, document: JsonObject, taken: Decoded, call: Call) -> None:
+def _tell(given: PatchBody, document: JsonObject, taken: Decoded, call: Call) -> None:
     problems = [*given.read.duplicates, *taken.problems]
     if given.media_type == JSON_PATCH:
         problems = [*json_patch.problems(given.read.value), *problems]
@@ -204,11 +204,11 @@ def _an_object(value: JsonValue) -> JsonObject:
 
 def _apply(
     registry: Registry,
-    resource: Resource,
+    resource: ApiResource,
     subresource: str,
     namespace: str,
     name: str,
-    given: Patch,
+    given: PatchBody,
     call: Call,
 ) -> Written:
     """Server-side apply: the object becomes what the manager says it should be."""

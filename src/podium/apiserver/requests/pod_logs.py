@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from podium.apiserver.requests import query
 from podium.apiserver.requests.query import Parameters
 from podium.golang.json_values import JsonObject
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes import status_errors
 from podium.kubernetes.rules.field_errors import FieldError, forbidden, invalid
 from podium.kubernetes.rules.timestamps import seconds_of
@@ -91,7 +91,7 @@ def _since(written: str) -> float:
     try:
         return seconds_of(written)
     except ValueError:
-        told = f"parsing time {quoted(written)} as RFC 3339: cannot be read"
+        told = f"parsing time {go_quote(written)} as RFC 3339: cannot be read"
         raise status_errors.bad_request(told) from None
 
 
@@ -115,7 +115,7 @@ def choose_container(pod: JsonObject, wanted: str) -> str:
 
 def find_log(pod: JsonObject, container: str, *, previous: bool) -> ContainerLog:
     """The log of the present run of a container, or of the one before. Raises StatusError."""
-    named = f"container {quoted(container)} in pod {quoted(pod['metadata']['name'])}"
+    named = f"container {go_quote(container)} in pod {go_quote(pod['metadata']['name'])}"
     status = _status_of(pod, container)
     state, last = status.get("state") or {}, (status.get("lastState") or {}).get("terminated")
     if previous:
@@ -141,7 +141,7 @@ def _log(status: JsonObject, state: JsonObject, *, is_over: bool) -> ContainerLo
     started = state.get("startedAt") or state.get("finishedAt") or ""
     name, image = status["name"], status.get("image") or ""
     lines = [
-        LogLine(started, f"Container image {quoted(image)} already present on machine"),
+        LogLine(started, f"Container image {go_quote(image)} already present on machine"),
         LogLine(started, f"Started container {name}, which is simulated: no program runs in it"),
     ]
     if "exitCode" in state:

@@ -24,7 +24,7 @@ from podium.apiserver.store.stored import Stored
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import admission, status_errors
 from podium.kubernetes.admission.evictions import admit_eviction, is_guarded
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.labels import object_selector
 from podium.kubernetes.schema import schema_of
 from podium.kubernetes.validation import validate_binding
@@ -61,7 +61,7 @@ def bind(
 ) -> JsonObject:
     """Carry out a Binding; `name` is the one of the path."""
     metadata = binding["metadata"]
-    pods = registry.table.named("pods")
+    pods = registry.table.get_required("pods")
     place_in_namespace(pods, namespace, metadata)
     admission.admit_binding(binding, registry.lookup)
     _mutate(registry, pods, namespace, name, binding, call)
@@ -88,7 +88,12 @@ def bind(
 
 
 def _mutate(
-    registry: Registry, pods: Resource, namespace: str, name: str, binding: JsonObject, call: Call
+    registry: Registry,
+    pods: ApiResource,
+    namespace: str,
+    name: str,
+    binding: JsonObject,
+    call: Call,
 ) -> None:
     def admit(changed: JsonObject) -> None:
         admission.admit_binding(changed, registry.lookup)
@@ -99,7 +104,7 @@ def _mutate(
         place_in_namespace(pods, namespace, binding["metadata"])
 
 
-def _refuse_if_not_free(pods: Resource, pod: JsonObject) -> None:
+def _refuse_if_not_free(pods: ApiResource, pod: JsonObject) -> None:
     metadata, spec = pod["metadata"], pod["spec"]
     name = metadata["name"]
     if metadata.get("deletionTimestamp"):
@@ -133,7 +138,7 @@ def evict(
 ) -> JsonObject:
     if eviction["metadata"].get("name", "") != name:
         raise status_errors.bad_request("name in URL does not match name in Eviction object")
-    pods = registry.table.named("pods")
+    pods = registry.table.get_required("pods")
     place_in_namespace(pods, namespace, eviction["metadata"])
     options = query.delete_options_of_body(eviction.get("deleteOptions") or {})
     dry_run = options.dry_run or call.options.dry_run
@@ -165,7 +170,7 @@ def _ask_budgets(
     dry_run: bool,
     call: Call,
 ) -> None:
-    budgets = registry.table.named("poddisruptionbudgets", "policy")
+    budgets = registry.table.get_required("poddisruptionbudgets", "policy")
     guarding = _find_guarding_budgets(registry, namespace, version)
     read = [registry.read(budgets, stored) for stored in guarding]
     charged = admit_eviction(pod, read, call.now)
@@ -175,10 +180,10 @@ def _ask_budgets(
 
 def _find_guarding_budgets(registry: Registry, namespace: str, pod: Stored) -> list[Stored]:
     """The budgets whose selectors match the pod's labels."""
-    budgets = registry.table.named("poddisruptionbudgets", "policy")
+    budgets = registry.table.get_required("poddisruptionbudgets", "policy")
     found: list[Stored] = []
     for stored in registry.collection(budgets).current(namespace):
-        written = (stored.decoded(budgets).get("spec") or {}).get("selector")
+        written = (stored.decode(budgets).get("spec") or {}).get("selector")
         if object_selector(written).matches(pod.labels):
             found.append(stored)
     return found
@@ -194,7 +199,7 @@ def _delete(
     dry_run: bool,
 ) -> None:
     """Tell in the pod's status why it goes, and delete it."""
-    pods = registry.table.named("pods")
+    pods = registry.table.get_required("pods")
     before = registry.get(pods, namespace, name)
     pod = registry.read(pods, before)
     check_preconditions(pods, pod["metadata"], options)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes import status_errors
 from podium.kubernetes.rules import field_errors
 from podium.kubernetes.rules.field_errors import FieldError
@@ -175,7 +175,7 @@ def manager_problems(manager: str) -> list[FieldError]:
                 field_errors.invalid(
                     "fieldManager",
                     manager,
-                    f"invalid character {quoted(character)} (at position {place})",
+                    f"invalid character {go_quote(character)} (at position {place})",
                 )
             ]
     return []
@@ -209,11 +209,11 @@ def integer(parameters: Parameters, name: str) -> int | None:
     value = _go_integer(found)
     if value is None:
         raise status_errors.bad_request(
-            f"strconv.ParseInt: parsing {quoted(found)}: invalid syntax"
+            f"strconv.ParseInt: parsing {go_quote(found)}: invalid syntax"
         )
     if not -_INT64 <= value < _INT64:
         raise status_errors.bad_request(
-            f"strconv.ParseInt: parsing {quoted(found)}: value out of range"
+            f"strconv.ParseInt: parsing {go_quote(found)}: value out of range"
         )
     return value
 
@@ -235,7 +235,7 @@ def revision(found: str) -> int:
         problem = "value out of range"
     else:
         return int(found)
-    detail = f"strconv.ParseUint: parsing {quoted(found)}: {problem}"
+    detail = f"strconv.ParseUint: parsing {go_quote(found)}: {problem}"
     raise ValueError(str(field_errors.invalid("resourceVersion", found, detail)))
 
 

@@ -37,14 +37,14 @@ from podium.apiserver.store.collection import Collection, HistoryLost
 from podium.apiserver.store.store import Store
 from podium.apiserver.store.stored import NO_LABELS, Stored, body_of
 from podium.golang.json_values import JsonObject
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes import conversion, status_errors
 from podium.kubernetes.admission import DEFAULT_SETTINGS, AdmissionSettings
 from podium.kubernetes.admission.lookup import Summaries
 from podium.kubernetes.crds import DefinitionRules
 from podium.kubernetes.kind_rules import Rules, rules_of
 from podium.kubernetes.kinds.record import Printer
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.resources.table import ResourceTable
 from podium.kubernetes.rules.field_errors import FieldError
 from podium.kubernetes.rules.timestamps import seconds_of, time_text
@@ -85,7 +85,9 @@ class StoreLookup:
         self._objects[key] = (stored, value)
         return value
 
-    def derived(self, group: str, plural: str, derive: Callable[[Sequence[JsonObject]], T]) -> T:
+    def get_derived(
+        self, group: str, plural: str, derive: Callable[[Sequence[JsonObject]], T]
+    ) -> T:
         resource = self._registry.table.find(group, "v1", plural)
         if resource is None:
             return derive(())
@@ -156,10 +158,10 @@ class StorageHooks(Protocol):
     def settle(self, obj: JsonObject, now: str, *, dry_run: bool) -> list[FieldError]:
         """The last change before an object is stored, in place; errors refuse it."""
 
-    def written(self, obj: JsonObject) -> None:
+    def after_write(self, obj: JsonObject) -> None:
         """An object was created or changed."""
 
-    def removed(self, obj: JsonObject) -> None:
+    def after_delete(self, obj: JsonObject) -> None:
         """An object is gone."""
 
 
@@ -173,14 +175,14 @@ class ServiceEffects:
         del now
         return self._addresses.allocate(obj, dry_run=dry_run)
 
-    def written(self, obj: JsonObject) -> None:
+    def after_write(self, obj: JsonObject) -> None:
         """Nothing more: what `settle` allocated is the service's."""
 
     def adopt(self, obj: JsonObject) -> None:
         """A service that was there before has its addresses already."""
         self._addresses.adopt(obj)
 
-    def removed(self, obj: JsonObject) -> None:
+    def after_delete(self, obj: JsonObject) -> None:
         self._addresses.release(obj)
 
 
@@ -193,7 +195,7 @@ def check_path_name(name: str) -> None:
     """Refuse a name that no object can have, because it means something else in a path."""
     problems = path_segment_problems(name)
     if problems:
-        told = f"Name parameter invalid: {quoted(name)}: {';'.join(problems)}"
+        told = f"Name parameter invalid: {go_quote(name)}: {';'.join(problems)}"
         raise status_errors.bad_request(told)
 
 
@@ -215,39 +217,39 @@ class Registry:
         """Seconds since the epoch."""
         self.settings = settings
         self.randomness = randomness
-        self._collections: dict[Resource, Collection] = {}
-        self._rules: dict[Resource, Rules] = {}
-        self._printers: dict[Resource, Printer] = {}
+        self._collections: dict[ApiResource, Collection] = {}
+        self._rules: dict[ApiResource, Rules] = {}
+        self._printers: dict[ApiResource, Printer] = {}
         self.lookup = StoreLookup(self)
         self.forms = RegistryForms(self)
         self.definitions = Definitions(self)
         self.compaction = Compaction(clock)
-        self.storage_hooks: dict[Resource, StorageHooks] = {}
+        self.storage_hooks: dict[ApiResource, StorageHooks] = {}
         self._second = -1
         self._second_text = ""
         self._restore()
 
     def _restore(self) -> None:
         """Take note of what is stored already: definitions and the addresses of services."""
-        definitions = self.table.named("customresourcedefinitions", "apiextensions.k8s.io")
+        definitions = self.table.get_required("customresourcedefinitions", "apiextensions.k8s.io")
         self._rules[definitions] = DefinitionRules(definitions)
         self.storage_hooks[definitions] = self.definitions
         for version in self.collection(definitions).current():
-            self.definitions.written(self.read(definitions, version))
-        services = self.table.named("services")
+            self.definitions.after_write(self.read(definitions, version))
+        services = self.table.get_required("services")
         addresses = ServiceEffects()
         self.storage_hooks[services] = addresses
         for version in self.collection(services).current():
             addresses.adopt(self.read(services, version))
-        roles = self.table.named("clusterroles", "rbac.authorization.k8s.io")
+        roles = self.table.get_required("clusterroles", "rbac.authorization.k8s.io")
         self.storage_hooks[roles] = RoleAggregation(self)
         self._restore_events()
 
     def _restore_events(self) -> None:
-        events = self.table.named("events")
+        events = self.table.get_required("events")
         expiry = EventExpiry(self, self.clock)
         self.storage_hooks[events] = expiry
-        self.storage_hooks[self.table.named("events", "events.k8s.io")] = expiry
+        self.storage_hooks[self.table.get_required("events", "events.k8s.io")] = expiry
         found = [self.read(events, version) for version in self.collection(events).current()]
         for event in sorted(found, key=lambda each: str(each["metadata"]["creationTimestamp"])):
             expiry.adopt(event, seconds_of(event["metadata"]["creationTimestamp"]))
@@ -272,32 +274,32 @@ class Registry:
 
     # --- resources ----------------------------------------------------------------------------
 
-    def rules(self, resource: Resource) -> Rules:
+    def rules(self, resource: ApiResource) -> Rules:
         found = self._rules.get(resource)
         if found is None:
             found = self._rules[resource] = rules_of(resource, self.table.find)
         return found
 
-    def serve(self, resource: Resource, rules: Rules, printer: Printer) -> None:
+    def serve(self, resource: ApiResource, rules: Rules, printer: Printer) -> None:
         """Serve a custom resource by the rules of its definition."""
         self._rules[resource] = rules
         self._printers[resource] = printer
         self.table.add(resource)
 
-    def withdraw(self, resource: Resource) -> None:
+    def withdraw(self, resource: ApiResource) -> None:
         """Serve a custom resource no longer."""
         self.table.remove(resource)
         for known in (self._rules, self._printers, self._collections):
             known.pop(resource, None)
 
-    def collection(self, resource: Resource) -> Collection:
+    def collection(self, resource: ApiResource) -> Collection:
         found = self._collections.get(resource)
         if found is None:
             found = self.store.collection(conversion.storage_name(resource), reader_of(resource))
             self._collections[resource] = found
         return found
 
-    def printer(self, resource: Resource) -> Printer:
+    def printer(self, resource: ApiResource) -> Printer:
         """Shows the objects of a resource as rows of a table."""
         found = self._printers.get(resource)
         if found is None:
@@ -306,61 +308,63 @@ class Registry:
 
     # --- objects ------------------------------------------------------------------------------
 
-    def find(self, resource: Resource, namespace: str, name: str) -> Stored | None:
+    def find(self, resource: ApiResource, namespace: str, name: str) -> Stored | None:
         return self.collection(resource).get(namespace, name)
 
-    def get(self, resource: Resource, namespace: str, name: str) -> Stored:
+    def get(self, resource: ApiResource, namespace: str, name: str) -> Stored:
         found = self.collection(resource).get(namespace, name)
         if found is None:
             check_path_name(name)
             raise status_errors.not_found(resource, name)
         return found
 
-    def read(self, resource: Resource, version: Stored) -> JsonObject:
+    def read(self, resource: ApiResource, version: Stored) -> JsonObject:
         """The object as the resource shows it; the caller may change it."""
-        return conversion.shown(resource, version.decoded(resource))
+        return conversion.to_served(resource, version.decode(resource))
 
     def create(
-        self, resource: Resource, namespace: str, name: str, obj: JsonObject, *, dry_run: bool
+        self, resource: ApiResource, namespace: str, name: str, obj: JsonObject, *, dry_run: bool
     ) -> Stored:
         if dry_run:
-            return self._imagined(resource, namespace, name, obj, 0)
+            return self._build_dry_run(resource, namespace, name, obj, 0)
         version = self.store.create(
-            self.collection(resource), namespace, name, conversion.kept(resource, obj)
+            self.collection(resource), namespace, name, conversion.to_stored(resource, obj)
         )
         if resource in self.storage_hooks:
-            self.storage_hooks[resource].written(obj)
+            self.storage_hooks[resource].after_write(obj)
         return version
 
     def replace(
-        self, resource: Resource, before: Stored, obj: JsonObject, *, dry_run: bool
+        self, resource: ApiResource, before: Stored, obj: JsonObject, *, dry_run: bool
     ) -> Stored:
         if dry_run:
-            return self._imagined(resource, before.namespace, before.name, obj, before.revision)
+            return self._build_dry_run(
+                resource, before.namespace, before.name, obj, before.revision
+            )
         version = self.store.replace(
-            self.collection(resource), before, conversion.kept(resource, obj)
+            self.collection(resource), before, conversion.to_stored(resource, obj)
         )
         if resource in self.storage_hooks:
-            self.storage_hooks[resource].written(obj)
+            self.storage_hooks[resource].after_write(obj)
         return version
 
-    def remove(self, resource: Resource, before: Stored) -> Stored:
+    def remove(self, resource: ApiResource, before: Stored) -> Stored:
         """Delete an object and give its last sight."""
         body = self.store.delete(self.collection(resource), before)
         gone = Stored(
             before.namespace, before.name, self.store.revision, body, before.labels, before.fields
         )
         if resource in self.storage_hooks:
-            self.storage_hooks[resource].removed(self.read(resource, before))
+            self.storage_hooks[resource].after_delete(self.read(resource, before))
         if resource.is_custom:
             self.definitions.instance_removed(resource)
         return gone
 
-    def _imagined(
-        self, resource: Resource, namespace: str, name: str, obj: JsonObject, revision: int
+    def _build_dry_run(
+        self, resource: ApiResource, namespace: str, name: str, obj: JsonObject, revision: int
     ) -> Stored:
         """What a dry run answers: an object that was never stored."""
-        body = body_of(conversion.kept(resource, obj))
+        body = body_of(conversion.to_stored(resource, obj))
         return Stored(namespace, name, revision, body, NO_LABELS, ())
 
 
@@ -382,11 +386,11 @@ class EventExpiry:
         del obj, now, dry_run
         return []
 
-    def written(self, obj: JsonObject) -> None:
+    def after_write(self, obj: JsonObject) -> None:
         self.adopt(obj, self._clock())
         self._expire()
 
-    def removed(self, obj: JsonObject) -> None:
+    def after_delete(self, obj: JsonObject) -> None:
         self._known.discard(obj["metadata"]["uid"])
 
     def adopt(self, obj: JsonObject, born: float) -> None:
@@ -398,7 +402,7 @@ class EventExpiry:
             self._living.append((born + LIFE_S, metadata["namespace"], metadata["name"], uid))
 
     def _expire(self) -> None:
-        events = self._registry.table.named("events")
+        events = self._registry.table.get_required("events")
         now = self._clock()
         for _ in range(_MAX_AT_ONCE):
             if not self._living or self._living[0][0] > now:

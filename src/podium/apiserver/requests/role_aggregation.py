@@ -23,7 +23,7 @@ class RoleAggregation:
 
     def __init__(self, registry: "Registry") -> None:
         self._registry = registry
-        self._resource = registry.table.named("clusterroles", "rbac.authorization.k8s.io")
+        self._resource = registry.table.get_required("clusterroles", "rbac.authorization.k8s.io")
         self._gathering: dict[str, list[Selector]] = {}
         self._labels: dict[str, Mapping[str, str]] = {}
         """Of every role that has any."""
@@ -36,7 +36,7 @@ class RoleAggregation:
         del obj, now, dry_run
         return []
 
-    def written(self, obj: JsonObject) -> None:
+    def after_write(self, obj: JsonObject) -> None:
         if self._at_work:
             return
         before = self._labels.get(obj["metadata"]["name"])
@@ -44,7 +44,7 @@ class RoleAggregation:
         if self._concerns(obj, before):
             self._gather_all()
 
-    def removed(self, obj: JsonObject) -> None:
+    def after_delete(self, obj: JsonObject) -> None:
         name = obj["metadata"]["name"]
         before = self._labels.pop(name, None)
         self._gathering.pop(name, None)
@@ -90,7 +90,7 @@ class RoleAggregation:
     def _gather(self, name: str, read: dict[str, JsonObject]) -> bool:
         """Bring one role up to date; whether it was not."""
         role = self._role(name, read)
-        rules = self._gathered(name, read)
+        rules = self._gather_rules(name, read)
         if rules == (role.get("rules") or []):
             return False
         registry = self._registry
@@ -107,7 +107,7 @@ class RoleAggregation:
         registry.replace(self._resource, before, read[name], dry_run=False)
         return True
 
-    def _gathered(self, name: str, read: dict[str, JsonObject]) -> list[JsonObject]:
+    def _gather_rules(self, name: str, read: dict[str, JsonObject]) -> list[JsonObject]:
         """The rules of all roles that a role selects, each once."""
         rules: dict[bytes, JsonObject] = {}
         # Few roles differ in their labels, and one that was selected need not be again.

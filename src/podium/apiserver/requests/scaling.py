@@ -19,7 +19,7 @@ from podium.apiserver.requests.updating import (
 from podium.apiserver.store.stored import Stored
 from podium.golang.json_values import DecodedValue, JsonObject
 from podium.kubernetes.crds import CustomRules
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.labels import object_selector, selector_of_map
 from podium.kubernetes.schema import schema_of
 from podium.kubernetes.status_errors import invalid
@@ -36,7 +36,7 @@ class _Paths(NamedTuple):
     selector: tuple[str, ...] = ("spec", "selector")
 
 
-def _paths(registry: Registry, resource: Resource) -> _Paths:
+def _paths(registry: Registry, resource: ApiResource) -> _Paths:
     rules = registry.rules(resource)
     if not isinstance(rules, CustomRules):
         return _Paths()
@@ -52,7 +52,7 @@ def _path(text: str | None) -> tuple[str, ...]:
     return tuple(part for part in (text or "").split(".") if part)
 
 
-def scale_of(registry: Registry, resource: Resource, obj: JsonObject) -> JsonObject:
+def scale_of(registry: Registry, resource: ApiResource, obj: JsonObject) -> JsonObject:
     metadata = obj["metadata"]
     paths = _paths(registry, resource)
     wanted = _at(obj, paths.wanted)
@@ -76,7 +76,7 @@ def _at(obj: JsonObject, path: tuple[str, ...]) -> DecodedValue:
     return value
 
 
-def _selector_text(resource: Resource, written: DecodedValue) -> str:
+def _selector_text(resource: ApiResource, written: DecodedValue) -> str:
     if isinstance(written, str):
         return written
     if resource.kind == "ReplicationController":
@@ -88,7 +88,7 @@ def _selector_text(resource: Resource, written: DecodedValue) -> str:
 
 def update_scale(
     registry: Registry,
-    resource: Resource,
+    resource: ApiResource,
     namespace: str,
     name: str,
     scale: JsonObject,

@@ -3,7 +3,7 @@
 from typing import Final
 
 from podium.apiserver.access.tokens import AUDIENCES, AccountTokens, Bound
-from podium.apiserver.access.users import unserved
+from podium.apiserver.access.users import unserved_resource
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import place_in_namespace
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
@@ -33,7 +33,7 @@ def request_token(
     call: Call,
 ) -> JsonObject:
     """Complete a TokenRequest; `name` is the account that the path names."""
-    accounts = registry.table.named("serviceaccounts")
+    accounts = registry.table.get_required("serviceaccounts")
     where = (registry, accounts, namespace, name, request, None, call)
     _default_life(request["spec"])
     place_in_namespace(accounts, namespace, request["metadata"])
@@ -48,7 +48,7 @@ def request_token(
     uid = account["metadata"]["uid"]
     if metadata.get("uid", uid) != uid:
         raise status_errors.conflict(
-            unserved(_GROUP, _KIND),
+            unserved_resource(_GROUP, _KIND),
             name,
             f"the UID in the token request ({metadata['uid']}) does not match the UID of the"
             f" service account ({uid})",
@@ -103,7 +103,7 @@ def _bound(
         raise status_errors.bad_request(f"cannot bind token to object of type {told}")
     if not name:
         raise status_errors.bad_request("Name parameter required.")
-    resource = registry.table.named(_PLURALS[kind])
+    resource = registry.table.get_required(_PLURALS[kind])
     home = namespace if resource.namespaced else ""
     found = registry.read(resource, registry.get(resource, home, name))
     if kind == "Pod":
@@ -111,7 +111,7 @@ def _bound(
     uid = found["metadata"]["uid"]
     if wanted.get("uid", uid) != uid:
         raise status_errors.conflict(
-            unserved("", kind),
+            unserved_resource("", kind),
             name,
             f"the UID in the bound object reference ({wanted['uid']}) does not match the UID in"
             " record. The object might have been deleted and then recreated",

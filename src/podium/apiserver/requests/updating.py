@@ -28,7 +28,7 @@ from podium.apiserver.store.stored import Stored
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import admission, status_errors, warnings
 from podium.kubernetes.admission.new_objects import kind_for_errors
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules import field_errors
 
 _CREATED_BY_UPDATE: Final = frozenset(
@@ -74,7 +74,7 @@ class Written(NamedTuple):
 
 def update(
     registry: Registry,
-    resource: Resource,
+    resource: ApiResource,
     subresource: str,
     namespace: str,
     name: str,
@@ -108,7 +108,7 @@ def update(
 
 def track(
     registry: Registry,
-    resource: Resource,
+    resource: ApiResource,
     subresource: str,
     old: JsonObject,
     new: JsonObject,
@@ -122,7 +122,7 @@ def track(
 
 def write(
     registry: Registry,
-    resource: Resource,
+    resource: ApiResource,
     subresource: str,
     before: Stored,
     old: JsonObject,
@@ -176,7 +176,7 @@ def write(
 
 def _mutate(
     registry: Registry,
-    resource: Resource,
+    resource: ApiResource,
     subresource: str,
     before: Stored,
     old: JsonObject,
@@ -197,7 +197,7 @@ def _mutate(
         check_name(resource, namespace, name, new["metadata"])
 
 
-def deletes(resource: Resource, new: JsonObject, old: JsonObject) -> bool:
+def deletes(resource: ApiResource, new: JsonObject, old: JsonObject) -> bool:
     """Whether the update took away the last reason to keep an object that is being deleted."""
     before = old["metadata"]
     if not before.get("deletionTimestamp") or before.get("deletionGracePeriodSeconds"):
@@ -209,7 +209,7 @@ def deletes(resource: Resource, new: JsonObject, old: JsonObject) -> bool:
     return True
 
 
-def check_name(resource: Resource, namespace: str, name: str, metadata: JsonObject) -> None:
+def check_name(resource: ApiResource, namespace: str, name: str, metadata: JsonObject) -> None:
     """The object must be the one that the path names, in its namespace."""
     found = metadata.get("name", "")
     if not found:
@@ -224,7 +224,9 @@ def check_name(resource: Resource, namespace: str, name: str, metadata: JsonObje
     place_in_namespace(resource, namespace, metadata)
 
 
-def check_uid(resource: Resource, before: Stored, metadata: JsonObject, stored: JsonObject) -> None:
+def check_uid(
+    resource: ApiResource, before: Stored, metadata: JsonObject, stored: JsonObject
+) -> None:
     """A uid that an object carries must be that of the stored one."""
     uid = metadata.get("uid")
     if uid and uid != stored["uid"]:
@@ -232,21 +234,21 @@ def check_uid(resource: Resource, before: Stored, metadata: JsonObject, stored: 
 
 
 def uid_conflict(
-    resource: Resource, before: Stored, wanted: str, found: str
+    resource: ApiResource, before: Stored, wanted: str, found: str
 ) -> status_errors.StatusError:
     """The object of that name is another one than the client means."""
     return _precondition_failed(resource, before, "UID", wanted, found)
 
 
 def version_conflict(
-    resource: Resource, before: Stored, wanted: str, found: str
+    resource: ApiResource, before: Stored, wanted: str, found: str
 ) -> status_errors.StatusError:
     """The object is not any more the one that the client has seen."""
     return _precondition_failed(resource, before, "ResourceVersion", wanted, found)
 
 
 def _precondition_failed(
-    resource: Resource, before: Stored, field: str, wanted: str, found: str
+    resource: ApiResource, before: Stored, field: str, wanted: str, found: str
 ) -> status_errors.StatusError:
     key = creating.path_of(resource, before)
     return status_errors.conflict(
@@ -258,7 +260,7 @@ def _precondition_failed(
     )
 
 
-def _require_version(resource: Resource, name: str) -> None:
+def _require_version(resource: ApiResource, name: str) -> None:
     """Some kinds are only updated by clients that know what they replace."""
     if resource.is_custom or (resource.group, resource.plural) in _VERSION_REQUIRED:
         raise status_errors.invalid(
@@ -273,7 +275,7 @@ def _require_version(resource: Resource, name: str) -> None:
         )
 
 
-def check_version(resource: Resource, name: str, given: str, stored: str) -> None:
+def check_version(resource: ApiResource, name: str, given: str, stored: str) -> None:
     """A resourceVersion that an object carries must be the stored one."""
     try:
         wanted = query.revision(given)

@@ -17,7 +17,7 @@ from podium.apiserver.selectors import selection_of
 from podium.apiserver.store.collection import Change, HistoryLost
 from podium.apiserver.store.stored import Stored
 from podium.kubernetes import status_errors
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 
 _MAX_EVENTS: Final = 500
 _MAX_BYTES: Final = 1 << 20
@@ -35,7 +35,7 @@ class Overtaken(Exception):
     """The watcher was too slow: what it had to see is forgotten."""
 
 
-class Event(NamedTuple):
+class WatchedChange(NamedTuple):
     """Something that a watcher sees."""
 
     type: EventType
@@ -48,7 +48,7 @@ class Watch:
     """One watcher of one collection."""
 
     def __init__(
-        self, registry: Registry, resource: Resource, namespace: str, options: ListOptions
+        self, registry: Registry, resource: ApiResource, namespace: str, options: ListOptions
     ) -> None:
         self._store = registry.store
         self._collection = registry.collection(resource)
@@ -61,7 +61,7 @@ class Watch:
         initial = options.send_initial_events
         if initial is None:
             initial = fresh
-        self.initial: list[Stored] = self._matching() if initial else []
+        self.initial: list[Stored] = self._list_matching() if initial else []
         """What is there already, to be reported first."""
         self.tells_end_of_initial = initial and options.allow_bookmarks
         if initial or fresh:
@@ -71,7 +71,7 @@ class Watch:
             self._place = self._place_after(start)
         self._listener = object()
 
-    def _matching(self) -> list[Stored]:
+    def _list_matching(self) -> list[Stored]:
         found = self._collection.current(self._namespace)
         if self._selection.selects_all:
             return found
@@ -98,21 +98,21 @@ class Watch:
         """The revision up to which a watcher without pending changes has seen everything."""
         return max(self._seen_revision, self._store.published_revision)
 
-    def pending(self) -> list[Event]:
+    def poll_events(self) -> list[WatchedChange]:
         """What happened since the last call, oldest first; at most a batch of it."""
         try:
             changes = self._collection.history.since(self._place, limit=_MAX_EVENTS)
         except HistoryLost:
             raise Overtaken from None
         published = self._store.published_revision
-        events: list[Event] = []
+        events: list[WatchedChange] = []
         size = 0
         for change in changes:
             if change.revision > published or size > _MAX_BYTES:
                 break
             self._place += 1
             if change.revision > self._seen_revision:
-                event = self._seen(change)
+                event = self._to_event(change)
                 if event is not None:
                     events.append(event)
                     size += len(event.body)
@@ -127,7 +127,7 @@ class Watch:
             return True
         return bool(following) and following[0].revision <= self._store.published_revision
 
-    def _seen(self, change: Change) -> Event | None:
+    def _to_event(self, change: Change) -> WatchedChange | None:
         before, after = change.before, change.after
         some = before or after
         if self._namespace and some is not None and some.namespace != self._namespace:
@@ -135,10 +135,10 @@ class Watch:
         matches = self._selection.matches
         if after is not None and matches(after):
             if before is not None and matches(before):
-                return Event(EventType.MODIFIED, after, after.body)
-            return Event(EventType.ADDED, after, after.body)
+                return WatchedChange(EventType.MODIFIED, after, after.body)
+            return WatchedChange(EventType.ADDED, after, after.body)
         if before is not None and matches(before):
-            return Event(EventType.DELETED, before, change.departed)
+            return WatchedChange(EventType.DELETED, before, change.departed)
         return None
 
 

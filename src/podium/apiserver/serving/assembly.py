@@ -27,7 +27,7 @@ from podium.apiserver.access.default_roles import default_objects
 from podium.apiserver.access.tokens import AccountTokens, Tokens
 from podium.apiserver.aggregation import OF_METRICS, ApiServices
 from podium.apiserver.bodies import Read
-from podium.apiserver.http.service import Service
+from podium.apiserver.http.service import RequestHandler
 from podium.apiserver.openapi import OpenApi
 from podium.apiserver.requests import body_decoding, creating, updating
 from podium.apiserver.requests.call import Call
@@ -36,7 +36,7 @@ from podium.apiserver.resource_metrics import GROUP as METRICS_GROUP
 from podium.apiserver.resource_metrics import VERSION as METRICS_VERSION
 from podium.apiserver.serving.own_service import Advertised, ensure_own_service
 from podium.apiserver.store.store import Store
-from podium.golang.json_values import JsonObject, copied
+from podium.golang.json_values import JsonObject, copy_json
 from podium.kubernetes.admission import DEFAULT_SETTINGS, SYSTEM_CLASSES, AdmissionSettings
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.resources import default_flow_control
@@ -57,16 +57,16 @@ def bootstrap(registry: Registry, gates: FeatureGates) -> None:
     for name in _NAMESPACES:
         _ensure(registry, "namespaces", "", {"metadata": {"name": name}})
     for written in SYSTEM_CLASSES:
-        _ensure(registry, "priorityclasses", "scheduling.k8s.io", copied(written))
+        _ensure(registry, "priorityclasses", "scheduling.k8s.io", copy_json(written))
     for plural, obj in default_objects(gates):
         _ensure(registry, plural, GROUP, obj)
     for plural, obj in default_flow_control.default_objects():
-        _ensure(registry, plural, "flowcontrol.apiserver.k8s.io", copied(obj))
+        _ensure(registry, plural, "flowcontrol.apiserver.k8s.io", copy_json(obj))
     _ensure_service_range(registry)
 
 
 def _ensure_service_range(registry: Registry) -> None:
-    ranges = registry.table.named("servicecidrs", "networking.k8s.io")
+    ranges = registry.table.get_required("servicecidrs", "networking.k8s.io")
     if registry.find(ranges, "", _SERVICE_RANGE) is not None:
         return
     made = {"metadata": {"name": _SERVICE_RANGE}, "spec": {"cidrs": [SERVICE_RANGE]}}
@@ -80,7 +80,7 @@ def _ensure_service_range(registry: Registry) -> None:
 
 
 def _ensure(registry: Registry, plural: str, group: str, obj: JsonObject) -> None:
-    resource = registry.table.named(plural, group)
+    resource = registry.table.get_required(plural, group)
     namespace = obj["metadata"].get("namespace", "")
     if registry.find(resource, namespace, obj["metadata"]["name"]) is not None:
         return
@@ -103,7 +103,7 @@ _HEADERS: Final = {
 
 def publish_authority(registry: Registry, authority: bytes) -> None:
     """Write the ConfigMap, unless it says the same already; `authority` is PEM, or empty."""
-    resource = registry.table.named("configmaps")
+    resource = registry.table.get_required("configmaps")
     wanted = _data(authority)
     known = registry.find(resource, _NAMESPACE, _NAME)
     obj: JsonObject = {"metadata": {"name": _NAME, "namespace": _NAMESPACE}}
@@ -144,7 +144,7 @@ def build_service(
     serves_metrics: bool = False,
     runtime_config: RuntimeConfig = EVERYTHING,
     authority: bytes = b"",
-) -> Service:
+) -> RequestHandler:
     """A service over a store, with what every cluster has from its first moment.
 
     `clock` gives seconds since 1970, `gates` say what is served, `account_key` signs the tokens of
@@ -162,7 +162,7 @@ def build_service(
     publish_authority(registry, authority)
     api_services = ApiServices(registry)
     openapi = OpenApi(table, registry.definitions.schema_of)
-    service = Service(registry, tokens, openapi, api_services)
+    service = RequestHandler(registry, tokens, openapi, api_services)
     if serves_metrics:
         service.serve_metrics()
     metrics = {(METRICS_GROUP, METRICS_VERSION): OF_METRICS} if serves_metrics else {}

@@ -11,7 +11,7 @@ from podium.apiserver.requests import body_decoding, creating, updating
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry, StorageHooks
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.field_errors import FieldError
 from podium.kubernetes.strategy import SERVER_ADDRESS
 
@@ -30,20 +30,20 @@ class Advertised(NamedTuple):
 
 def ensure_own_service(registry: Registry, advertised: Advertised | None) -> None:
     """Make the service, and its endpoints if it is known where the server is; keep the first."""
-    services = registry.table.named("services")
+    services = registry.table.get_required("services")
     port = advertised.port if advertised else _DEFAULT_PORT
     registry.storage_hooks[services] = _Kept(registry, services, port)
     _ensure(registry, services, _service(port))
     if advertised is not None:
-        _ensure(registry, registry.table.named("endpoints"), _endpoints(advertised))
-        slices = registry.table.named("endpointslices", "discovery.k8s.io")
+        _ensure(registry, registry.table.get_required("endpoints"), _endpoints(advertised))
+        slices = registry.table.get_required("endpointslices", "discovery.k8s.io")
         _ensure(registry, slices, _slice(advertised))
 
 
 class _Kept:
     """The hooks of services, by which the one that is missed comes back."""
 
-    def __init__(self, registry: Registry, services: Resource, port: int) -> None:
+    def __init__(self, registry: Registry, services: ApiResource, port: int) -> None:
         self._registry = registry
         self._services = services
         self._port = port
@@ -52,17 +52,17 @@ class _Kept:
     def settle(self, obj: JsonObject, now: str, *, dry_run: bool) -> list[FieldError]:
         return self._hooks.settle(obj, now, dry_run=dry_run)
 
-    def written(self, obj: JsonObject) -> None:
-        self._hooks.written(obj)
+    def after_write(self, obj: JsonObject) -> None:
+        self._hooks.after_write(obj)
 
-    def removed(self, obj: JsonObject) -> None:
-        self._hooks.removed(obj)
+    def after_delete(self, obj: JsonObject) -> None:
+        self._hooks.after_delete(obj)
         metadata = obj["metadata"]
         if (metadata["namespace"], metadata["name"]) == (_NAMESPACE, _NAME):
             _ensure(self._registry, self._services, _service(self._port))
 
 
-def _ensure(registry: Registry, resource: Resource, obj: JsonObject) -> None:
+def _ensure(registry: Registry, resource: ApiResource, obj: JsonObject) -> None:
     """Create an object, or bring endpoints up to date: nobody else writes where the server is."""
     found = registry.find(resource, _NAMESPACE, _NAME)
     call = Call(registry.now(), user_agent="podium-apiserver")

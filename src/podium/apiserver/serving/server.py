@@ -34,7 +34,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.http.app import Application
 from podium.apiserver.http.commits import Commits
-from podium.apiserver.http.messages import Request
+from podium.apiserver.http.messages import HttpRequest
 from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.serving.certificates import Certificates, ensure_certificates
 from podium.apiserver.serving.own_service import Advertised
@@ -114,7 +114,7 @@ def find_advertised_address(host: str) -> str | None:
     return None
 
 
-def refuse_browsers(request: Request) -> None:
+def refuse_browsers(request: HttpRequest) -> None:
     """Raises StatusError for what only a page of somebody else would send."""
     host = request.header(b"host")
     if not is_loopback(read_host_name(host)):
@@ -131,7 +131,7 @@ def refuse_browsers(request: Request) -> None:
             )
 
 
-def _has_body(request: Request) -> bool:
+def _has_body(request: HttpRequest) -> bool:
     announced = request.header(b"content-length")
     return announced not in ("", "0") or bool(request.header(b"transfer-encoding"))
 
@@ -223,14 +223,14 @@ class ApiServer:
             settings=AdmissionSettings(taint_new_nodes=self.options.taint_new_nodes),
             gates=self.options.gates,
             account_key=self._account_key,
-            advertised=self._advertised(),
+            advertised=self._find_advertised(),
             serves_metrics=self.options.serves_metrics,
             runtime_config=self.options.runtime_config,
             authority=self.certificates.authority if self.certificates else b"",
         )
         self.registry = self._service.registry
 
-    def _advertised(self) -> Advertised | None:
+    def _find_advertised(self) -> Advertised | None:
         address = find_advertised_address(self.options.host)
         return Advertised(address, self._socket.getsockname()[1]) if address else None
 
@@ -257,7 +257,7 @@ class ApiServer:
         else:
             application = Application(self._service, Random(), commits)
         self._server = self._web_server(application)
-        self._told().set_result(application)
+        self._application_future().set_result(application)
         try:
             await self._server.serve(sockets=[self._socket])
         finally:
@@ -271,9 +271,9 @@ class ApiServer:
 
     async def application(self) -> Application:
         """What is served, for callers in the same process; there once `serve` has begun."""
-        return await asyncio.shield(self._told())
+        return await asyncio.shield(self._application_future())
 
-    def _told(self) -> asyncio.Future[Application]:
+    def _application_future(self) -> asyncio.Future[Application]:
         if self._application is None:
             self._application = asyncio.get_running_loop().create_future()
         return self._application

@@ -205,7 +205,7 @@ class Collection:
     def state(self, namespace: str = "", after: str = "", revision: int | None = None) -> "State":
         """The objects behind a key, as they are or as they were at a revision."""
         earlier = {} if revision is None else self.history.undo(revision)
-        keys = _find_keys_after(self._ordered(), namespace, after)
+        keys = _find_keys_after(self._sort_keys(), namespace, after)
         gone = [key for key in earlier if key not in self.items]
         for key in _find_keys_after(sorted(gone), namespace, after):
             place = bisect_left(keys, key)
@@ -213,7 +213,7 @@ class Collection:
                 keys.insert(place, key)
         return State(keys, self.items, earlier, exact=not earlier and not self._leftovers)
 
-    def _ordered(self) -> list[str]:
+    def _sort_keys(self) -> list[str]:
         """All keys in order, perhaps with some of objects that are gone."""
         if self._unordered:
             items = self.items

@@ -63,17 +63,19 @@ class Store:
         """Remove an object and give its last sight, which carries the deletion's revision."""
         self.revision += 1
         change = collection.remove(before.key, self.revision)
-        self._written(collection, Record(collection.name, before.key, self.revision, None))
+        self._note_write(collection, Record(collection.name, before.key, self.revision, None))
         return change.departed
 
     def _put(self, collection: Collection, namespace: str, name: str, value: JsonObject) -> Stored:
         version = collection.version_of(namespace, name, value, self.revision + 1)
         self.revision += 1
         collection.put(version)
-        self._written(collection, Record(collection.name, version.key, self.revision, version.body))
+        self._note_write(
+            collection, Record(collection.name, version.key, self.revision, version.body)
+        )
         return version
 
-    def _written(self, collection: Collection, record: Record) -> None:
+    def _note_write(self, collection: Collection, record: Record) -> None:
         if not self._durable:
             self.published_revision = self.revision
             for listener in tuple(collection.listeners.values()):

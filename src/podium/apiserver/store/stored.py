@@ -18,7 +18,7 @@ from zlib import crc32
 import msgspec
 
 from podium.golang.json_values import JsonObject, JsonValue
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 _encode = msgspec.json.Encoder().encode
@@ -52,7 +52,7 @@ class Stored:
     def key(self) -> str:
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
-    def decoded(self, resource: Resource) -> JsonObject:
+    def decode(self, resource: ApiResource) -> JsonObject:
         """The object as the resource shows it; the caller may change it."""
         return {"kind": resource.kind, "apiVersion": resource.api_version, **plain(self.body)}
 
@@ -88,7 +88,7 @@ def _within_64_bits(value: JsonValue) -> JsonValue:
     return value
 
 
-def head_of(resource: Resource) -> bytes:
+def head_of(resource: ApiResource) -> bytes:
     """What precedes a body to make it an object of this resource."""
     return _encode({"kind": resource.kind, "apiVersion": resource.api_version})[:-1] + b","
 

@@ -16,22 +16,22 @@ from podium.apiserver.webhooks.reviews import (
     NO_KIND,
     TYPE_META,
     Caller,
-    CallFailed,
-    Outcome,
     Review,
-    Verdict,
     WebhookAnswers,
+    WebhookCallFailed,
+    WebhookOutcome,
     WebhooksNeeded,
+    WebhookVerdict,
     failed_call,
     make_review,
     read_verdict,
 )
 from podium.apiserver.webhooks.stored_hooks import Webhook, is_exempt, resource_for
 from podium.golang.json_reader import json_type
-from podium.golang.json_values import JsonObject, copied
+from podium.golang.json_values import JsonObject, copy_json
 from podium.kubernetes import status_errors
 from podium.kubernetes.patching import PatchError, json_patch
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.status_errors import StatusError
 
 
@@ -39,7 +39,7 @@ from podium.kubernetes.status_errors import StatusError
 class ObjectRules:
     """How a patched object is read, and what the server itself does to it."""
 
-    read: Callable[[JsonObject, Resource], JsonObject]
+    read: Callable[[JsonObject, ApiResource], JsonObject]
     """The object as one of its kind in the form of a resource; raises StatusError."""
     admit: Callable[[JsonObject], None]
     """The server's own admission and that of policies, in place."""
@@ -54,7 +54,7 @@ def mutate(
     rules: ObjectRules,
     answers: WebhookAnswers,
     new_uid: Callable[[], str],
-) -> Outcome | None:
+) -> WebhookOutcome | None:
     """What became of a write, None if no webhook has to do with it; raises WebhooksNeeded."""
     if is_exempt(attempted):
         return None
@@ -93,22 +93,22 @@ class _Mutation:
     """Those for whom there has been one."""
     _is_changed: bool = False
 
-    async def run(self, caller: Caller) -> Outcome:
+    async def run(self, caller: Caller) -> WebhookOutcome:
         try:
             await self._go_through(self.hooks, caller)
             if self._is_changed or self.rules.is_changed:
                 await self._go_through_again(caller)
         except StatusError as refused:
             self._warnings += refused.warnings
-            return Outcome(None, tuple(self._warnings), refused)
+            return WebhookOutcome(None, tuple(self._warnings), refused)
         obj = self.attempted.obj if self._is_changed else None
-        return Outcome(obj, tuple(self._warnings))
+        return WebhookOutcome(obj, tuple(self._warnings))
 
     async def _go_through_again(self, caller: Caller) -> None:
         obj = self.attempted.obj
         if obj is None:
             return
-        admitted = copied(obj)
+        admitted = copy_json(obj)
         self.rules.admit(admitted)
         if admitted != obj:
             self._note_change(admitted)
@@ -124,21 +124,21 @@ class _Mutation:
                 continue
             try:
                 verdict = await self._ask(hook, seen_as, caller)
-            except CallFailed as problem:
+            except WebhookCallFailed as problem:
                 if not hook.ignores_failures:
                     raise failed_call(hook, problem) from None
-                verdict = Verdict(())
+                verdict = WebhookVerdict(())
             self._warnings += verdict.warnings
             if verdict.patch:
                 self._apply(hook, seen_as, verdict)
             if hook.is_asked_again:
                 self._asked.add(hook)
 
-    async def _ask(self, hook: Webhook, seen_as: Resource, caller: Caller) -> Verdict:
+    async def _ask(self, hook: Webhook, seen_as: ApiResource, caller: Caller) -> WebhookVerdict:
         review = make_review(hook, self.attempted, seen_as, self.forms, self.new_uid())
         return read_verdict(review, await caller.ask(review), mutating=True)
 
-    def _apply(self, hook: Webhook, seen_as: Resource, verdict: Verdict) -> None:
+    def _apply(self, hook: Webhook, seen_as: ApiResource, verdict: WebhookVerdict) -> None:
         if self.attempted.obj is None:
             raise status_errors.internal_error(
                 f'admission webhook "{hook.name}" attempted to modify the object, which is not'
@@ -147,7 +147,7 @@ class _Mutation:
         own = self.attempted.resource
         converts = seen_as is not own and not self.attempted.subresource
         obj = self.attempted.obj
-        shown = self.forms.converted(obj, own, seen_as) if converts else obj
+        shown = self.forms.convert_object(obj, own, seen_as) if converts else obj
         try:
             patched = json_patch.apply(shown, verdict.patch)
         except PatchError as problem:
@@ -158,7 +158,7 @@ class _Mutation:
         new = self.rules.read(patched, seen_as)
         if new == shown:
             return
-        self._note_change(self.forms.converted(new, seen_as, own) if converts else new)
+        self._note_change(self.forms.convert_object(new, seen_as, own) if converts else new)
 
     def _note_change(self, obj: JsonObject) -> None:
         self.attempted = replace(self.attempted, obj=obj)
@@ -173,7 +173,7 @@ def validate(
     forms: Forms,
     answers: WebhookAnswers,
     new_uid: Callable[[], str],
-) -> Outcome | None:
+) -> WebhookOutcome | None:
     """What webhooks say to a write, None if none has to do with it; raises WebhooksNeeded."""
     if is_exempt(attempted):
         return None
@@ -191,7 +191,7 @@ def validate(
             continue
         try:
             questions.append(make_review(hook, attempted, seen_as, forms, new_uid()))
-        except CallFailed as problem:
+        except WebhookCallFailed as problem:
             if not hook.ignores_failures:
                 questions.append(failed_call(hook, problem))
         except StatusError as refused:
@@ -223,16 +223,16 @@ class ValidationNeeded(WebhooksNeeded):
                 warnings += refusal.warnings
                 refused.append(refusal)
         first = refused[0] if refused else None
-        self._answers.outcomes[self._key] = Outcome(None, tuple(warnings), first)
+        self._answers.outcomes[self._key] = WebhookOutcome(None, tuple(warnings), first)
 
 
-def _warnings_of(review: Review, answer: bytes | CallFailed) -> Sequence[str]:
+def _warnings_of(review: Review, answer: bytes | WebhookCallFailed) -> Sequence[str]:
     """Raises StatusError where the webhook refuses."""
     try:
-        if isinstance(answer, CallFailed):
+        if isinstance(answer, WebhookCallFailed):
             raise answer
         return read_verdict(review, answer, mutating=False).warnings
-    except CallFailed as problem:
+    except WebhookCallFailed as problem:
         if review.hook.ignores_failures:
             return ()
         raise failed_call(review.hook, problem) from None

@@ -1,6 +1,6 @@
 """What is sent to a webhook, an AdmissionReview, and what its answer means.
 
-A webhook that cannot be asked, or answers nonsense, raises `CallFailed`: its `failurePolicy`
+A webhook that cannot be asked, or answers nonsense, raises `WebhookCallFailed`: its `failurePolicy`
 decides. One that says no raises StatusError, with its own code and words.
 
 What webhooks have said to one request, kept while it is gone through again.
@@ -16,9 +16,9 @@ from podium.apiserver.policies.attempted import AttemptedWrite, Forms, objects_o
 from podium.apiserver.webhooks.stored_hooks import Webhook
 from podium.golang.json_reader import json_type
 from podium.golang.json_values import JsonObject, JsonValue, encode
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes import status_errors
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.schema import DecodeError, decode, schema_of
 from podium.kubernetes.status_errors import StatusError
 
@@ -34,7 +34,7 @@ TYPE_META: Final = (
 )
 
 
-class CallFailed(Exception):
+class WebhookCallFailed(Exception):
     """A webhook could not be asked, or its answer is none; the text is upstream's."""
 
 
@@ -49,7 +49,7 @@ class Review:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class WebhookVerdict:
     """What a webhook that has nothing against a write says about it."""
 
     warnings: tuple[str, ...]
@@ -57,7 +57,7 @@ class Verdict:
 
 
 def make_review(
-    hook: Webhook, attempted: AttemptedWrite, seen_as: Resource, forms: Forms, uid: str
+    hook: Webhook, attempted: AttemptedWrite, seen_as: ApiResource, forms: Forms, uid: str
 ) -> Review:
     """Raises CallFailed, and StatusError for a dry run that the webhook does not support."""
     if attempted.dry_run and not hook.may_run_dry:
@@ -65,7 +65,7 @@ def make_review(
         raise status_errors.bad_request(told)
     known = [each for each in hook.spec["admissionReviewVersions"] if each in _VERSIONS]
     if not known:
-        raise CallFailed(
+        raise WebhookCallFailed(
             "could not create admission objects: webhook does not accept known AdmissionReview"
             " versions (v1, v1beta1)"
         )
@@ -78,7 +78,7 @@ def make_review(
     return Review(hook, uid, known[0], encode(review))
 
 
-def read_verdict(review: Review, answer: bytes, *, mutating: bool) -> Verdict:
+def read_verdict(review: Review, answer: bytes, *, mutating: bool) -> WebhookVerdict:
     """Raises CallFailed, and StatusError where the webhook refuses."""
     response = _response(review, answer, mutating=mutating)
     warnings = tuple(response.get("warnings") or ())
@@ -88,9 +88,9 @@ def read_verdict(review: Review, answer: bytes, *, mutating: bool) -> Verdict:
         raise refused
     patch = base64.b64decode(response.get("patch") or "")
     if not patch:
-        return Verdict(warnings)
+        return WebhookVerdict(warnings)
     if response.get("patchType", _JSON_PATCH) != _JSON_PATCH and review.version == "v1":
-        raise CallFailed(f"unsupported patch type {quoted(response['patchType'])}")
+        raise WebhookCallFailed(f"unsupported patch type {go_quote(response['patchType'])}")
     try:
         value = read_json(patch).value
     except Unreadable as problem:
@@ -100,11 +100,11 @@ def read_verdict(review: Review, answer: bytes, *, mutating: bool) -> Verdict:
     for each in value or ():
         if each is not None and not isinstance(each, dict):
             raise _undecodable(_not_into(each, "jsonpatch.Operation"))
-    return Verdict(warnings, value)
+    return WebhookVerdict(warnings, value)
 
 
-def _undecodable(why: str) -> CallFailed:
-    return CallFailed(f"received undecodable patch in webhook response: {why}")
+def _undecodable(why: str) -> WebhookCallFailed:
+    return WebhookCallFailed(f"received undecodable patch in webhook response: {why}")
 
 
 def _not_into(value: JsonValue, go_type: str) -> str:
@@ -116,17 +116,17 @@ def _response(review: Review, answer: bytes, *, mutating: bool) -> JsonObject:
     kind, api_version = value.get("kind") or "", value.get("apiVersion") or ""
     expected = f"{_GROUP}/{review.version}"
     if (kind, api_version) not in ((_KIND, expected), ("", ""), ("", expected), (_KIND, "")):
-        raise CallFailed(f"failed to call webhook: {_other_kind(kind, api_version, review)}")
+        raise WebhookCallFailed(f"failed to call webhook: {_other_kind(kind, api_version, review)}")
     try:
         found = decode(value, schema_of(_GROUP, "v1", _KIND)).value
     except DecodeError as problem:
-        raise CallFailed(f"failed to call webhook: {problem.message}") from None
+        raise WebhookCallFailed(f"failed to call webhook: {problem.message}") from None
     response: JsonObject | None = found.get("response")
     if response is None:
         raise _invalid("webhook response was absent")
     if review.version == "v1":
         if response.get("uid", "") != review.uid:
-            uids = f"{quoted(review.uid)}, got {quoted(response.get('uid', ''))}"
+            uids = f"{go_quote(review.uid)}, got {go_quote(response.get('uid', ''))}"
             raise _invalid(f"expected response.uid={uids}")
         if (kind, api_version) != (_KIND, expected):
             got = f"{api_version or '/'}, Kind={kind}"
@@ -143,9 +143,9 @@ def _read(answer: bytes) -> JsonObject:
         try:
             value = read_yaml_body(answer).value
         except Unreadable:
-            raise CallFailed(f"failed to call webhook: {NO_KIND}: {problem}") from None
+            raise WebhookCallFailed(f"failed to call webhook: {NO_KIND}: {problem}") from None
     if not isinstance(value, dict):
-        raise CallFailed(f"failed to call webhook: {NO_KIND}: {_not_into(value, TYPE_META)}")
+        raise WebhookCallFailed(f"failed to call webhook: {NO_KIND}: {_not_into(value, TYPE_META)}")
     return value
 
 
@@ -155,7 +155,7 @@ def _other_kind(kind: str, api_version: str, review: Review) -> str:
         into = f"{review.version}.{_KIND}"
         return f"converting ({version}.{kind}) to ({into}): unknown conversion"
     return (
-        f"no kind {quoted(kind)} is registered for version {quoted(api_version)} in scheme"
+        f"no kind {go_quote(kind)} is registered for version {go_quote(api_version)} in scheme"
         ' "k8s.io/apiserver/pkg/util/webhook/client.go:71"'
     )
 
@@ -174,12 +174,12 @@ def _check_patch(response: JsonObject, *, mutating: bool) -> None:
         raise _invalid('webhook returned invalid response.patchType of ""')
 
 
-def _invalid(why: str) -> CallFailed:
-    return CallFailed(f"received invalid webhook response: {why}")
+def _invalid(why: str) -> WebhookCallFailed:
+    return WebhookCallFailed(f"received invalid webhook response: {why}")
 
 
 def _refusal(hook: str, status: JsonObject) -> StatusError:
-    told = f"admission webhook {quoted(hook)} denied the request"
+    told = f"admission webhook {go_quote(hook)} denied the request"
     why = status.get("message") or status.get("reason")
     told = f"{told}: {why}" if why else f"{told} without explanation"
     code = status.get("code") or 0
@@ -189,7 +189,7 @@ def _refusal(hook: str, status: JsonObject) -> StatusError:
     return refused
 
 
-def failed_call(hook: Webhook, problem: CallFailed) -> StatusError:
+def failed_call(hook: Webhook, problem: WebhookCallFailed) -> StatusError:
     return status_errors.internal_error(f'failed calling webhook "{hook.name}": {problem}')
 
 
@@ -202,12 +202,12 @@ class Caller(Protocol):
     async def ask(self, review: Review) -> bytes:
         """What the webhook answers; raises CallFailed."""
 
-    async def ask_all(self, reviews: Iterable[Review]) -> Sequence[bytes | CallFailed]:
+    async def ask_all(self, reviews: Iterable[Review]) -> Sequence[bytes | WebhookCallFailed]:
         """All answers, in the order of the reviews; they are asked at once."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class WebhookOutcome:
     """How a round of webhooks has ended."""
 
     obj: JsonObject | None = None
@@ -222,7 +222,7 @@ class WebhookAnswers:
 
     now: str = ""
     """The time of the first round; empty in it."""
-    outcomes: dict[bytes, Outcome] = field(default_factory=dict)
+    outcomes: dict[bytes, WebhookOutcome] = field(default_factory=dict)
     """By the bytes of what was asked about."""
     _remembered: dict[str, Any] = field(default_factory=dict)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from podium.apiserver.policies.asking import Budget, Policy, UnmetCondition
+from podium.apiserver.policies.asking import Budget, StoredPolicy, UnmetCondition
 from podium.apiserver.policies.attempted import AttemptedWrite, Forms, seen_of
 from podium.apiserver.policies.invocations import (
     GROUP,
@@ -21,7 +21,7 @@ from podium.apiserver.policies.invocations import (
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
 from podium.kubernetes.admission.lookup import Lookup
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 
 _MUTATING: Final = "mutatingwebhookconfigurations"
 _VALIDATING: Final = "validatingwebhookconfigurations"
@@ -56,19 +56,19 @@ class Webhook:
         return int(self.spec.get("timeoutSeconds") or _DEFAULT_TIMEOUT_S)
 
     @cached_property
-    def conditions(self) -> Policy | None:
+    def conditions(self) -> StoredPolicy | None:
         """Its match conditions, which are a policy's without the rest."""
         if not self.spec.get("matchConditions"):
             return None
-        return Policy({"metadata": {"name": self.name}, "spec": self.spec})
+        return StoredPolicy({"metadata": {"name": self.name}, "spec": self.spec})
 
 
 def mutating_hooks(lookup: Lookup) -> Sequence[Webhook]:
-    return lookup.derived(GROUP, _MUTATING, _read_hooks)
+    return lookup.get_derived(GROUP, _MUTATING, _read_hooks)
 
 
 def validating_hooks(lookup: Lookup) -> Sequence[Webhook]:
-    return lookup.derived(GROUP, _VALIDATING, _read_hooks)
+    return lookup.get_derived(GROUP, _VALIDATING, _read_hooks)
 
 
 def _read_hooks(configurations: Sequence[JsonObject]) -> list[Webhook]:
@@ -84,7 +84,7 @@ def is_exempt(attempted: AttemptedWrite) -> bool:
 
 def resource_for(
     hook: Webhook, attempted: AttemptedWrite, forms: Forms, budget: Budget
-) -> Resource | None:
+) -> ApiResource | None:
     """The resource in whose form a webhook is asked, None if it is not; StatusError."""
     spec = hook.spec
     seen_as = _by_rules(spec.get("rules") or (), spec.get("matchPolicy"), attempted, forms)
@@ -106,7 +106,7 @@ def resource_for(
 
 def _by_rules(
     rules: Sequence[JsonObject], policy: str | None, attempted: AttemptedWrite, forms: Forms
-) -> Resource | None:
+) -> ApiResource | None:
     if any(matches_rule(rule, attempted, attempted.resource) for rule in rules):
         return attempted.resource
     if policy != "Equivalent" or not rules:

@@ -19,7 +19,7 @@ from podium.bench.cases import (
     running,
     volumes,
 )
-from podium.bench.templates import Plan, Scene
+from podium.bench.templates import BenchmarkPlan, Scene
 
 SIZES = {"500Nodes": 500, "5000Nodes": 5000, "15000Nodes": 15_000, "100000Nodes": 100_000}
 _SMALL, _LARGE = 500, 5000
@@ -34,19 +34,21 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class BenchmarkCase:
     name: str
-    build: Callable[[Plan], Scene]
+    build: Callable[[BenchmarkPlan], Scene]
     small: Counts
     """At 500 nodes."""
     large: Counts
     """At 5,000 nodes."""
 
-    def plan(self, nodes: int, *, init: int | None = None, pods: int | None = None) -> Plan:
+    def plan(
+        self, nodes: int, *, init: int | None = None, pods: int | None = None
+    ) -> BenchmarkPlan:
         """How much of everything there is with so many nodes, unless told otherwise."""
         counts, of = (self.large, _LARGE) if nodes >= _LARGE else (self.small, _SMALL)
         share = nodes / of
-        return Plan(
+        return BenchmarkPlan(
             nodes,
             round(counts.init * share) if init is None else init,
             max(4, round(counts.pods * min(1.0, share))) if pods is None else pods,
@@ -54,99 +56,121 @@ class Case:
 
 
 _ALL = (
-    Case("SchedulingBasic", resources.basic, Counts(500, 1000), Counts(1000, 5000)),
-    Case("SchedulingNodeAffinity", resources.node_affinity, Counts(500, 1000), Counts(5000, 5000)),
-    Case("SchedulingDaemonset", resources.daemonset, Counts(0, 1000), Counts(0, 5000)),
-    Case("SchedulingPodAntiAffinity", affinity.anti_affinity, Counts(100, 400), Counts(1000, 2000)),
-    Case(
+    BenchmarkCase("SchedulingBasic", resources.basic, Counts(500, 1000), Counts(1000, 5000)),
+    BenchmarkCase(
+        "SchedulingNodeAffinity", resources.node_affinity, Counts(500, 1000), Counts(5000, 5000)
+    ),
+    BenchmarkCase("SchedulingDaemonset", resources.daemonset, Counts(0, 1000), Counts(0, 5000)),
+    BenchmarkCase(
+        "SchedulingPodAntiAffinity", affinity.anti_affinity, Counts(100, 400), Counts(1000, 2000)
+    ),
+    BenchmarkCase(
         "SchedulingPodMatchingAntiAffinity",
         affinity.matching_anti_affinity,
         Counts(100, 400),
         Counts(1000, 5000),
     ),
-    Case("SchedulingPodAffinity", affinity.affinity, Counts(500, 1000), Counts(5000, 5000)),
-    Case(
+    BenchmarkCase(
+        "SchedulingPodAffinity", affinity.affinity, Counts(500, 1000), Counts(5000, 5000)
+    ),
+    BenchmarkCase(
         "SchedulingPreferredPodAffinity",
         affinity.preferred_affinity,
         Counts(500, 1000),
         Counts(5000, 5000),
     ),
-    Case(
+    BenchmarkCase(
         "SchedulingPreferredPodAntiAffinity",
         affinity.preferred_anti_affinity,
         Counts(500, 1000),
         Counts(5000, 5000),
     ),
-    Case(
+    BenchmarkCase(
         "SchedulingRequiredPodAntiAffinityWithNSSelector",
         affinity.anti_affinity_by_selector,
         Counts(40, 100),
         Counts(4000, 1000),
     ),
-    Case(
+    BenchmarkCase(
         "SchedulingRequiredPodAffinityWithNSSelector",
         affinity.affinity_by_selector,
         Counts(40, 100),
         Counts(5000, 2000),
     ),
-    Case(
+    BenchmarkCase(
         "SchedulingPreferredAffinityWithNSSelector",
         affinity.preferred_affinity_by_selector,
         Counts(40, 100),
         Counts(5000, 5000),
     ),
-    Case(
+    BenchmarkCase(
         "SchedulingPreferredAntiAffinityWithNSSelector",
         affinity.preferred_anti_affinity_by_selector,
         Counts(40, 100),
         Counts(4000, 2000),
     ),
-    Case("MixedSchedulingBasePod", affinity.mix_rules, Counts(1000, 1000), Counts(10_000, 5000)),
-    Case("TopologySpreading", affinity.require_spreading, Counts(1000, 1000), Counts(5000, 5000)),
-    Case(
+    BenchmarkCase(
+        "MixedSchedulingBasePod", affinity.mix_rules, Counts(1000, 1000), Counts(10_000, 5000)
+    ),
+    BenchmarkCase(
+        "TopologySpreading", affinity.require_spreading, Counts(1000, 1000), Counts(5000, 5000)
+    ),
+    BenchmarkCase(
         "PreferredTopologySpreading",
         affinity.prefer_spreading,
         Counts(1000, 1000),
         Counts(5000, 5000),
     ),
-    Case("DefaultTopologySpreading", affinity.by_default, Counts(1000, 1000), Counts(5000, 5000)),
-    Case(
+    BenchmarkCase(
+        "DefaultTopologySpreading", affinity.by_default, Counts(1000, 1000), Counts(5000, 5000)
+    ),
+    BenchmarkCase(
         "SchedulingWithNodeInclusionPolicy",
         affinity.with_inclusion_policy,
         Counts(0, 400),
         Counts(0, 4000),
     ),
-    Case("SchedulingSecrets", volumes.secrets, Counts(500, 1000), Counts(1000, 5000)),
-    Case("SchedulingInTreePVs", volumes.in_tree, Counts(500, 1000), Counts(1000, 2000)),
-    Case(
+    BenchmarkCase("SchedulingSecrets", volumes.secrets, Counts(500, 1000), Counts(1000, 5000)),
+    BenchmarkCase("SchedulingInTreePVs", volumes.in_tree, Counts(500, 1000), Counts(1000, 2000)),
+    BenchmarkCase(
         "SchedulingMigratedInTreePVs",
         volumes.migrate_volumes,
         Counts(500, 1000),
         Counts(5000, 2000),
     ),
-    Case("SchedulingCSIPVs", volumes.csi, Counts(500, 1000), Counts(5000, 2000)),
-    Case("PreemptionBasic", resources.preemption, Counts(2000, 500), Counts(20_000, 1000)),
-    Case("PreemptionAsync", resources.preemption_beside, Counts(2000, 500), Counts(20_000, 5000)),
-    Case("Unschedulable", resources.unschedulable, Counts(10, 1000), Counts(100, 5000)),
-    Case("SchedulingWithMixedChurn", resources.mixed_churn, Counts(0, 1000), Counts(0, 5000)),
-    Case("SchedulingWhileGated", resources.while_gated, Counts(2000, 1000), Counts(20_000, 5000)),
-    Case(
+    BenchmarkCase("SchedulingCSIPVs", volumes.csi, Counts(500, 1000), Counts(5000, 2000)),
+    BenchmarkCase("PreemptionBasic", resources.preemption, Counts(2000, 500), Counts(20_000, 1000)),
+    BenchmarkCase(
+        "PreemptionAsync", resources.preemption_beside, Counts(2000, 500), Counts(20_000, 5000)
+    ),
+    BenchmarkCase("Unschedulable", resources.unschedulable, Counts(10, 1000), Counts(100, 5000)),
+    BenchmarkCase(
+        "SchedulingWithMixedChurn", resources.mixed_churn, Counts(0, 1000), Counts(0, 5000)
+    ),
+    BenchmarkCase(
+        "SchedulingWhileGated", resources.while_gated, Counts(2000, 1000), Counts(20_000, 5000)
+    ),
+    BenchmarkCase(
         "SchedulingWithResourceClaimTemplate",
         devices.claim_template,
         Counts(2500, 2500),
         Counts(25_000, 2500),
     ),
-    Case("ManySignatures", running.many_signatures, Counts(500, 2000), Counts(1000, 5000)),
-    Case("ManySelectors", affinity.many_selectors, Counts(1000, 1000), Counts(5000, 5000)),
-    Case("ManyDomains", affinity.many_domains, Counts(1000, 1000), Counts(5000, 5000)),
-    Case("SchedulingBasicByPrometheus", measured.by_query, Counts(500, 1000), Counts(1000, 5000)),
-    Case("SchedulingBasicByTraffic", measured.by_traffic, Counts(500, 1000), Counts(1000, 5000)),
-    Case("SchedulingBasicByLoad", measured.by_load, Counts(500, 1000), Counts(1000, 5000)),
-    Case("SchedulingGPUShare", devices.shares, Counts(500, 1000), Counts(5000, 5000)),
-    Case("FullCluster", running.full_cluster, Counts(10_000, 1000), Counts(100_000, 2000)),
+    BenchmarkCase("ManySignatures", running.many_signatures, Counts(500, 2000), Counts(1000, 5000)),
+    BenchmarkCase("ManySelectors", affinity.many_selectors, Counts(1000, 1000), Counts(5000, 5000)),
+    BenchmarkCase("ManyDomains", affinity.many_domains, Counts(1000, 1000), Counts(5000, 5000)),
+    BenchmarkCase(
+        "SchedulingBasicByPrometheus", measured.by_query, Counts(500, 1000), Counts(1000, 5000)
+    ),
+    BenchmarkCase(
+        "SchedulingBasicByTraffic", measured.by_traffic, Counts(500, 1000), Counts(1000, 5000)
+    ),
+    BenchmarkCase("SchedulingBasicByLoad", measured.by_load, Counts(500, 1000), Counts(1000, 5000)),
+    BenchmarkCase("SchedulingGPUShare", devices.shares, Counts(500, 1000), Counts(5000, 5000)),
+    BenchmarkCase("FullCluster", running.full_cluster, Counts(10_000, 1000), Counts(100_000, 2000)),
 )
 
-CASES: dict[str, Case] = {case.name: case for case in _ALL}
+CASES: dict[str, BenchmarkCase] = {case.name: case for case in _ALL}
 
 ALIASES = {
     "basic": "SchedulingBasic",

@@ -14,7 +14,7 @@ from podium.bench.templates import (
     HOSTNAME,
     PODS_BY_CPU,
     ZONE,
-    Plan,
+    BenchmarkPlan,
     Raw,
     Scene,
     arrivals,
@@ -71,7 +71,7 @@ def _home(color: str, index: int, nodes: int) -> int:
     return (index // PODS_BY_CPU if color == "red" else index) % nodes
 
 
-def _by_namespaces(color: str, plan: Plan) -> Scene:
+def _by_namespaces(color: str, plan: BenchmarkPlan) -> Scene:
     return Scene(
         nodes=make_nodes(plan.nodes, zones=_zones(color)),
         init=(
@@ -82,7 +82,7 @@ def _by_namespaces(color: str, plan: Plan) -> Scene:
     )
 
 
-def _by_selector(color: str, plan: Plan) -> Scene:
+def _by_selector(color: str, plan: BenchmarkPlan) -> Scene:
     """The same, with the pods that were there before in a hundred namespaces."""
     spaces = max(1, min(INIT_NAMESPACES, plan.init))
 
@@ -104,11 +104,11 @@ def _by_selector(color: str, plan: Plan) -> Scene:
     )
 
 
-def anti_affinity(plan: Plan) -> Scene:
+def anti_affinity(plan: BenchmarkPlan) -> Scene:
     return _by_namespaces("green", plan)
 
 
-def matching_anti_affinity(plan: Plan) -> Scene:
+def matching_anti_affinity(plan: BenchmarkPlan) -> Scene:
     """Pods without rules of their own that pods on nodes keep away from."""
     scene = anti_affinity(plan)
     green = {"color": "green"}
@@ -118,35 +118,35 @@ def matching_anti_affinity(plan: Plan) -> Scene:
     return scene
 
 
-def affinity(plan: Plan) -> Scene:
+def affinity(plan: BenchmarkPlan) -> Scene:
     return _by_namespaces("blue", plan)
 
 
-def preferred_affinity(plan: Plan) -> Scene:
+def preferred_affinity(plan: BenchmarkPlan) -> Scene:
     return _by_namespaces("red", plan)
 
 
-def preferred_anti_affinity(plan: Plan) -> Scene:
+def preferred_anti_affinity(plan: BenchmarkPlan) -> Scene:
     return _by_namespaces("yellow", plan)
 
 
-def anti_affinity_by_selector(plan: Plan) -> Scene:
+def anti_affinity_by_selector(plan: BenchmarkPlan) -> Scene:
     return _by_selector("green", plan)
 
 
-def affinity_by_selector(plan: Plan) -> Scene:
+def affinity_by_selector(plan: BenchmarkPlan) -> Scene:
     return _by_selector("blue", plan)
 
 
-def preferred_affinity_by_selector(plan: Plan) -> Scene:
+def preferred_affinity_by_selector(plan: BenchmarkPlan) -> Scene:
     return _by_selector("red", plan)
 
 
-def preferred_anti_affinity_by_selector(plan: Plan) -> Scene:
+def preferred_anti_affinity_by_selector(plan: BenchmarkPlan) -> Scene:
     return _by_selector("yellow", plan)
 
 
-def mix_rules(plan: Plan) -> Scene:
+def mix_rules(plan: BenchmarkPlan) -> Scene:
     """Plain pods on a cluster whose pods have rules of every colour."""
     colors = tuple(_KINDS)
     each = plan.init // (len(colors) + 1)
@@ -179,11 +179,11 @@ def _constraint(key: str, labels: dict[str, str], skew: int, *, required: bool) 
     }
 
 
-def _plain(plan: Plan) -> Iterator[Pod]:
+def _plain(plan: BenchmarkPlan) -> Iterator[Pod]:
     return (make_pod(f"init-{i}", **on_node(i % plan.nodes)) for i in range(plan.init))
 
 
-def _over_zones(plan: Plan, *, required: bool) -> Scene:
+def _over_zones(plan: BenchmarkPlan, *, required: bool) -> Scene:
     blue = {"color": "blue"}
     constraints = [_constraint(ZONE, blue, 5, required=required)]
     return Scene(
@@ -196,15 +196,15 @@ def _over_zones(plan: Plan, *, required: bool) -> Scene:
     )
 
 
-def require_spreading(plan: Plan) -> Scene:
+def require_spreading(plan: BenchmarkPlan) -> Scene:
     return _over_zones(plan, required=True)
 
 
-def prefer_spreading(plan: Plan) -> Scene:
+def prefer_spreading(plan: BenchmarkPlan) -> Scene:
     return _over_zones(plan, required=False)
 
 
-def by_default(plan: Plan) -> Scene:
+def by_default(plan: BenchmarkPlan) -> Scene:
     """Pods of a service, which the scheduler's own default constraints spread."""
     labels = {"app": "scheduler-perf"}
     return Scene(
@@ -218,7 +218,7 @@ def by_default(plan: Plan) -> Scene:
     )
 
 
-def with_inclusion_policy(plan: Plan) -> Scene:
+def with_inclusion_policy(plan: BenchmarkPlan) -> Scene:
     """One pod a node, not counting the fifth of the nodes that is tainted."""
     tainted = plan.nodes // 5
     taint = {"key": "foo", "effect": "NoSchedule"}
@@ -237,7 +237,7 @@ def with_inclusion_policy(plan: Plan) -> Scene:
     )
 
 
-def many_selectors(plan: Plan) -> Scene:
+def many_selectors(plan: BenchmarkPlan) -> Scene:
     """Pods of many applications in turn, each spread over zones by a selector of its own."""
     count = max(1, plan.selectors)
 
@@ -255,7 +255,7 @@ def many_selectors(plan: Plan) -> Scene:
     )
 
 
-def many_domains(plan: Plan) -> Scene:
+def many_domains(plan: BenchmarkPlan) -> Scene:
     """Pods spread over many racks."""
     count = max(1, min(plan.domains, plan.nodes))
     blue = {"color": "blue"}

@@ -14,8 +14,8 @@ from msgspec import convert, json
 from msgspec.structs import replace
 
 from podium.bench.templates import (
-    Arrival,
-    Plan,
+    ArrivingPod,
+    BenchmarkPlan,
     Raw,
     Scene,
     arrivals,
@@ -34,7 +34,7 @@ CLASS = "test-class"
 DEVICES_PER_NODE = 10
 
 
-def claim_template(plan: Plan) -> Scene:
+def claim_template(plan: BenchmarkPlan) -> Scene:
     def objects() -> Iterator[KubeStruct]:
         yield _device_class()
         for index in range(plan.nodes):
@@ -47,7 +47,7 @@ def claim_template(plan: Plan) -> Scene:
         objects=objects(),
         init=(_pod(f"init-{i}", on_node(i % plan.nodes)) for i in range(plan.init)),
         measured=(
-            Arrival(_pod(f"pod-{i}", {}), (_claim(f"pod-{i}", {}),)) for i in range(plan.pods)
+            ArrivingPod(_pod(f"pod-{i}", {}), (_claim(f"pod-{i}", {}),)) for i in range(plan.pods)
         ),
     )
 
@@ -130,7 +130,7 @@ _UNTOLD: Final = ("nvidia.com/gpumem", "nvidia.com/gpucores")
 """Resources that no node announces."""
 
 
-def shares(plan: Plan) -> Scene:
+def shares(plan: BenchmarkPlan) -> Scene:
     profile = {
         "schedulerName": "default-scheduler",
         "plugins": {"multiPoint": {"enabled": [{"name": "GPUShare", "weight": 1}]}},

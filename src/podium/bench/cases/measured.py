@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec.json import encode
 
 from podium.bench.cases import resources
-from podium.bench.templates import Plan, Scene, node_name
+from podium.bench.templates import BenchmarkPlan, Scene, node_name
 from podium.user_code.shipped import SOURCE_ANSWERS, load_entry_point
 
 _ADDRESS: Final = "http://127.0.0.1:9090"
@@ -20,19 +20,19 @@ _QUERY: Final = "node_load1"
 _TRAFFIC: Final = 'sum_over_time(node_network_receive_bytes_total{device="ens192"}[5m0s])'
 
 
-def by_query(plan: Plan) -> Scene:
+def by_query(plan: BenchmarkPlan) -> Scene:
     args = {"prometheusAddress": _ADDRESS, "query": _QUERY}
     values = {node_name(index): float(index * 7919 % 1000) for index in range(plan.nodes)}
     return _scene(plan, "PrometheusScore", args, f"PrometheusScore {_ADDRESS} {_QUERY}", values)
 
 
-def by_traffic(plan: Plan) -> Scene:
+def by_traffic(plan: BenchmarkPlan) -> Scene:
     args = {"prometheusAddress": _ADDRESS}
     values = {node_name(index): float(index * 7919 % 100_003) for index in range(plan.nodes)}
     return _scene(plan, "NetworkTraffic", args, f"NetworkTraffic {_ADDRESS} {_TRAFFIC}", values)
 
 
-def by_load(plan: Plan) -> Scene:
+def by_load(plan: BenchmarkPlan) -> Scene:
     loads = {
         node_name(index): {"metrics": [{"type": "CPU", "operator": "AVG", "value": index % 90}]}
         for index in range(plan.nodes)
@@ -45,7 +45,9 @@ def by_load(plan: Plan) -> Scene:
     return _scene(plan, "TargetLoadPacking", args, f"load-watcher {_ADDRESS}", measured)
 
 
-def _scene(plan: Plan, plugin: str, args: Mapping[str, Any], source: str, answer: object) -> Scene:
+def _scene(
+    plan: BenchmarkPlan, plugin: str, args: Mapping[str, Any], source: str, answer: object
+) -> Scene:
     profile = {
         "schedulerName": "default-scheduler",
         "plugins": {"score": {"enabled": [{"name": plugin, "weight": 1}]}},

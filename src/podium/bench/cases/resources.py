@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from podium.bench.templates import (
     ZONE,
-    Arrival,
+    ArrivingPod,
+    BenchmarkPlan,
     Churn,
-    Plan,
     Scene,
     Turn,
     arrivals,
@@ -27,7 +27,7 @@ TOO_LARGE = {"cpu": "9", "memory": "500Mi"}
 NAMED_NODE = "scheduler-perf-node"
 
 
-def basic(plan: Plan) -> Scene:
+def basic(plan: BenchmarkPlan) -> Scene:
     return Scene(
         nodes=make_nodes(plan.nodes),
         init=(make_pod(f"init-{i}", **on_node(i % plan.nodes)) for i in range(plan.init)),
@@ -35,7 +35,7 @@ def basic(plan: Plan) -> Scene:
     )
 
 
-def node_affinity(plan: Plan) -> Scene:
+def node_affinity(plan: BenchmarkPlan) -> Scene:
     """A required node affinity that every node satisfies."""
     expression = {"key": ZONE, "operator": "In", "values": ["zone1", "zone2"]}
     required = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
@@ -50,7 +50,7 @@ def node_affinity(plan: Plan) -> Scene:
     )
 
 
-def daemonset(plan: Plan) -> Scene:
+def daemonset(plan: BenchmarkPlan) -> Scene:
     """Pods that name their node, as a DaemonSet's do; upstream sends all of them to one node."""
     field = {"key": "metadata.name", "operator": "In", "values": [NAMED_NODE]}
     required = {"nodeSelectorTerms": [{"matchFields": [field]}]}
@@ -69,7 +69,7 @@ def daemonset(plan: Plan) -> Scene:
 # preemption
 
 
-def preemption(plan: Plan) -> Scene:
+def preemption(plan: BenchmarkPlan) -> Scene:
     """Each measured pod needs three of the four low-priority pods of a node to leave."""
     return Scene(
         nodes=make_nodes(plan.nodes),
@@ -78,7 +78,7 @@ def preemption(plan: Plan) -> Scene:
     )
 
 
-def preemption_beside(plan: Plan) -> Scene:
+def preemption_beside(plan: BenchmarkPlan) -> Scene:
     """Small pods that always fit, with a preempting pod coming in five times a second."""
 
     def turn(number: int) -> Turn:
@@ -92,7 +92,7 @@ def preemption_beside(plan: Plan) -> Scene:
     )
 
 
-def _low_priority(plan: Plan) -> Iterator[Pod]:
+def _low_priority(plan: BenchmarkPlan) -> Iterator[Pod]:
     for index in range(plan.init):
         yield make_pod(f"low-{index}", requests=LOW, **on_node(index % plan.nodes))
 
@@ -104,7 +104,7 @@ def _high_priority(name: str) -> Pod:
 # the queue at work
 
 
-def unschedulable(plan: Plan) -> Scene:
+def unschedulable(plan: BenchmarkPlan) -> Scene:
     """Small pods, with a pod that no node can ever take coming in five times a second."""
 
     def turn(number: int) -> Turn:
@@ -122,7 +122,7 @@ def _too_large(name: str) -> Pod:
     return make_pod(name, requests=TOO_LARGE, priority=HIGH_PRIORITY)
 
 
-def mixed_churn(plan: Plan) -> Scene:
+def mixed_churn(plan: BenchmarkPlan) -> Scene:
     """A node without room, a pod without a node and a service come and go every other second."""
 
     def turn(number: int) -> Turn:
@@ -140,7 +140,7 @@ def mixed_churn(plan: Plan) -> Scene:
     )
 
 
-def while_gated(plan: Plan) -> Scene:
+def while_gated(plan: BenchmarkPlan) -> Scene:
     """Light pods beside many gated ones, while pods leave nodes fifty times a second.
 
     Upstream has one node that takes all of them; here they go to the plan's nodes, since every
@@ -165,6 +165,6 @@ def while_gated(plan: Plan) -> Scene:
     return Scene(
         nodes=make_nodes(plan.nodes),
         init=init(),
-        measured=(Arrival(make_pod(f"pod-{i}", requests=None)) for i in range(plan.pods)),
+        measured=(ArrivingPod(make_pod(f"pod-{i}", requests=None)) for i in range(plan.pods)),
         churn=(Churn(0.02, turn),),
     )

@@ -20,7 +20,7 @@ import msgspec
 from podium.bench.templates import (
     IMAGE,
     ZONE,
-    Plan,
+    BenchmarkPlan,
     Raw,
     Scene,
     arrivals,
@@ -37,7 +37,7 @@ _REQUESTS: Raw = {"cpu": "10m", "memory": "50Mi"}
 _NAME, _UID, _APP, _NODE, _IP, _TIME = "@name@", "@uid@", "@app@", "@node@", "@ip@", "@time@"
 
 
-def full_cluster(plan: Plan) -> Scene:
+def full_cluster(plan: BenchmarkPlan) -> Scene:
     zones = ("zone-1", "zone-2", "zone-3")
     return Scene(
         nodes=make_nodes(plan.nodes, zones=zones),
@@ -168,7 +168,7 @@ _VECTORS = 100
 _RULES = 5
 
 
-def many_signatures(plan: Plan) -> Scene:
+def many_signatures(plan: BenchmarkPlan) -> Scene:
     count = max(1, plan.signatures)
     return Scene(
         nodes=make_nodes(plan.nodes, zones=ZONES),

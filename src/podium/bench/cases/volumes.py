@@ -6,8 +6,8 @@ from typing import Any
 from msgspec import convert
 
 from podium.bench.templates import (
-    Arrival,
-    Plan,
+    ArrivingPod,
+    BenchmarkPlan,
     Raw,
     Scene,
     arrivals,
@@ -30,7 +30,7 @@ Source = Callable[[str], Raw]
 """The part of a PersistentVolume's spec that says what it is, for a volume id."""
 
 
-def secrets(plan: Plan) -> Scene:
+def secrets(plan: BenchmarkPlan) -> Scene:
     volumes = [{"name": "secret", "secret": {"secretName": "secret"}}]
     return Scene(
         nodes=make_nodes(plan.nodes),
@@ -42,16 +42,16 @@ def secrets(plan: Plan) -> Scene:
     )
 
 
-def in_tree(plan: Plan) -> Scene:
+def in_tree(plan: BenchmarkPlan) -> Scene:
     return _with_volumes(plan, _ebs, csi_nodes=False)
 
 
-def migrate_volumes(plan: Plan) -> Scene:
+def migrate_volumes(plan: BenchmarkPlan) -> Scene:
     """Volumes of the in-tree kind on nodes whose kubelet hands them to the CSI driver."""
     return _with_volumes(plan, _ebs, csi_nodes=True, annotations={MIGRATED: IN_TREE})
 
 
-def csi(plan: Plan) -> Scene:
+def csi(plan: BenchmarkPlan) -> Scene:
     return _with_volumes(plan, _csi, csi_nodes=True)
 
 
@@ -64,7 +64,11 @@ def _csi(volume_id: str) -> Raw:
 
 
 def _with_volumes(
-    plan: Plan, source: Source, *, csi_nodes: bool, annotations: dict[str, str] | None = None
+    plan: BenchmarkPlan,
+    source: Source,
+    *,
+    csi_nodes: bool,
+    annotations: dict[str, str] | None = None,
 ) -> Scene:
     """Each pod has a claim of its own, bound to a volume of its own."""
 
@@ -75,9 +79,9 @@ def _with_volumes(
         for index in range(plan.init):
             yield from _bound_claim(f"init-{index}", source)
 
-    def arrival(index: int) -> Arrival:
+    def arrival(index: int) -> ArrivingPod:
         name = f"pod-{index}"
-        return Arrival(_make_claiming_pod(name), tuple(_bound_claim(name, source)))
+        return ArrivingPod(_make_claiming_pod(name), tuple(_bound_claim(name, source)))
 
     limits = {f"attachable-volumes-csi-{DRIVER}": str(LIMIT)} if csi_nodes else None
     return Scene(

@@ -30,7 +30,7 @@ from podium.client.extenders.messages import NodeIsGone, body_of, read_answer, v
 from podium.client.extenders.objects import ObjectSource
 from podium.client.extenders.tls import tls_clients
 from podium.client.extenders.wire import DecodingProblem
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.net.proxies import Proxies
 from podium.scheduler.config.types import Extender
 from podium.scheduler.framework.asking import CallFailed, ExtenderAnswer, ExtenderCall
@@ -92,7 +92,7 @@ class ExtenderClient:
         except AddressProblem as problem:
             return _fail_call(call, str(problem))
         except ExchangeFailed as problem:
-            return _fail_call(call, f"Post {quoted(show_url(problem.url))}: {problem}")
+            return _fail_call(call, f"Post {go_quote(show_url(problem.url))}: {problem}")
         except (DecodingProblem, NodeIsGone) as problem:
             # upstream: the bare text, which does not tell which of several extenders it is about.
             return _fail_call(call, f"{_attempt(verb, url)}: {problem}")

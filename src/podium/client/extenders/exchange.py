@@ -32,7 +32,7 @@ from yarl import URL
 from podium.client.extenders.tls import TLSClient
 from podium.client.http_transport import OpenSockets
 from podium.golang.errors import PodiumError
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.golang.urls import url_problem
 from podium.net.exchange_problems import cause_of
 from podium.net.proxies import Proxies
@@ -281,17 +281,17 @@ def check_url(url: str) -> SplitResult:
     """The parts of an address that can be called over HTTP."""
     problem = url_problem(url)
     if problem:
-        raise AddressProblem(f"parse {quoted(url)}: {problem}")
+        raise AddressProblem(f"parse {go_quote(url)}: {problem}")
     try:
         parts = urlsplit(url)
     except ValueError as invalid:
-        raise AddressProblem(f"parse {quoted(url)}: {invalid}") from None
+        raise AddressProblem(f"parse {go_quote(url)}: {invalid}") from None
     if parts.scheme not in ("http", "https"):
         raise AddressProblem(
-            f'Post {quoted(show_url(url))}: unsupported protocol scheme "{parts.scheme}"'
+            f'Post {go_quote(show_url(url))}: unsupported protocol scheme "{parts.scheme}"'
         )
     if not parts.hostname:
-        raise AddressProblem(f"Post {quoted(show_url(url))}: http: no Host in request URL")
+        raise AddressProblem(f"Post {go_quote(show_url(url))}: http: no Host in request URL")
     return parts
 
 

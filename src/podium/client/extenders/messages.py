@@ -43,12 +43,12 @@ from podium.scheduler.framework.asking import (
     ExtenderCall,
     FilterAnswer,
     FilterCall,
-    MetaVictims,
     PreemptAnswer,
     PreemptCall,
+    PreemptMetaVictims,
+    PreemptVictims,
     PrioritizeAnswer,
     PrioritizeCall,
-    Victims,
 )
 
 _encode = msgspec.json.Encoder().encode
@@ -128,7 +128,7 @@ def _preemption_args(call: PreemptCall, objects: ObjectSource) -> wire.ExtenderP
     )
 
 
-def _meta_victims(victims: Victims) -> wire.MetaVictims:
+def _meta_victims(victims: PreemptVictims) -> wire.MetaVictims:
     pods = tuple(wire.MetaPod(victim.metadata.uid) for victim in victims.pods)
     return wire.MetaVictims(pods, victims.violations)
 
@@ -176,7 +176,7 @@ def _filter_answer(result: wire.ExtenderFilterResult) -> ExtenderAnswer:
 def _preempt_answer(result: wire.ExtenderPreemptionResult) -> PreemptAnswer:
     return PreemptAnswer(
         {
-            name: MetaVictims(
+            name: PreemptMetaVictims(
                 tuple(pod.uid for pod in victims.pods or ()), victims.num_pdb_violations
             )
             for name, victims in (result.node_name_to_meta_victims or {}).items()

@@ -14,11 +14,11 @@ from typing import Final
 from podium.client import KubeClient, PatchType, ResourceType
 from podium.client.api_errors import ApiError, NotFound
 from podium.client.kube_client import served_in
-from podium.golang.documents import Document
+from podium.golang.documents import SourceDocument
 from podium.golang.errors import InputError, closest, did_you_mean
 from podium.golang.json_values import JsonObject
-from podium.golang.quoting import quoted
-from podium.kubernetes.kinds.reading import described
+from podium.golang.quoting import go_quote
+from podium.kubernetes.kinds.reading import describe_value
 
 _DEFAULT_NAMESPACE: Final = "default"
 _API_VERSION: Final = re.compile(r"([a-z0-9.-]+/)?[a-z0-9]+")
@@ -28,7 +28,7 @@ _HOW: Final = (("fieldManager", "podium"), ("force", "true"), ("fieldValidation"
 
 
 async def apply_documents(
-    client: KubeClient, documents: Sequence[Document], leave_out: Callable[[InputError], None]
+    client: KubeClient, documents: Sequence[SourceDocument], leave_out: Callable[[InputError], None]
 ) -> None:
     """Apply objects in their order, definitions of kinds first.
 
@@ -39,7 +39,7 @@ async def apply_documents(
     for document in sorted(documents, key=lambda each: not _is_definition(each)):
         value = document.value
         if not isinstance(value, dict):
-            raise document.error(f"expected a Kubernetes object, got {described(value)}")
+            raise document.error(f"expected a Kubernetes object, got {describe_value(value)}")
         try:
             resource = await kinds.resource_of(document, value)
         except _UnknownKindError as problem:
@@ -59,7 +59,7 @@ async def apply_documents(
             raise document.error(str(problem)) from None
 
 
-def _is_definition(document: Document) -> bool:
+def _is_definition(document: SourceDocument) -> bool:
     return isinstance(document.value, dict) and document.value.get("kind") == _DEFINITION
 
 
@@ -78,7 +78,7 @@ class _Kinds:
         self._client = client
         self._known: dict[str, dict[str, ResourceType]] = {}
 
-    async def resource_of(self, document: Document, value: JsonObject) -> ResourceType:
+    async def resource_of(self, document: SourceDocument, value: JsonObject) -> ResourceType:
         api_version = _text(document, value, "apiVersion")
         kind = _text(document, value, "kind")
         if api_version.count("/") > 1:
@@ -88,7 +88,7 @@ class _Kinds:
             self._known[api_version] = await self._ask_for_kinds(api_version)
         served = self._known[api_version]
         if kind not in served:
-            problem = f"no matches for kind {quoted(kind)} in version {quoted(api_version)}"
+            problem = f"no matches for kind {go_quote(kind)} in version {go_quote(api_version)}"
             remedy = did_you_mean(closest(kind, list(served))) or _INSTALL_DEFINITIONS
             raise _UnknownKindError(document.error(problem, remedy=remedy))
         return served[kind]
@@ -103,10 +103,10 @@ class _Kinds:
         return {each.resource.kind: each.resource for each in found}
 
 
-def _text(document: Document, holder: JsonObject, name: str, path: str = "") -> str:
+def _text(document: SourceDocument, holder: JsonObject, name: str, path: str = "") -> str:
     value = holder.get(name)
     if value is None or value == "":
         raise document.error("is missing", path=path or name)
     if not isinstance(value, str):
-        raise document.error(f"expected text, got {described(value)}", path=path or name)
+        raise document.error(f"expected text, got {describe_value(value)}", path=path or name)
     return value

@@ -79,11 +79,11 @@ class ClusterScheduler:
         """Raises StartRefused and ConfigurationError."""
         engine = self._new_engine(self._plan.equipped)
         while True:
-            async with self._working(engine) as work:
+            async with self._open_part(engine) as work:
                 engine = await self._next_engine(work)
 
     @contextlib.asynccontextmanager
-    async def _working(self, engine: Engine) -> AsyncIterator[Part]:
+    async def _open_part(self, engine: Engine) -> AsyncIterator[Part]:
         plan = self._plan
         if plan.log is not None:
             lines = SchedulingLog(engine, plan.log, self._randomness)
@@ -100,7 +100,7 @@ class ClusterScheduler:
         parts = scheduler_parts(assembly, self._client)
         management = scheduler_management(self._served, port, parts, self._client, plan.gates)
         traces = exported_traces(engine, os.environ, plan.log or KubeLog())
-        async with management as telling, assembly.following() as scheduler:
+        async with management as telling, assembly.follow_cluster() as scheduler:
             self.url = telling.url
             await scheduler.ready()
             self.engine, self.parts = engine, parts
@@ -112,7 +112,7 @@ class ClusterScheduler:
 
     async def _next_engine(self, work: Part) -> Engine:
         """The engine for plugins that have changed. Raises what the work ends with before that."""
-        reloading = asyncio.ensure_future(self._reloaded())
+        reloading = asyncio.ensure_future(self._wait_for_reload())
         try:
             await asyncio.wait((work, reloading), return_when=asyncio.FIRST_COMPLETED)
             if work.done():
@@ -122,7 +122,7 @@ class ClusterScheduler:
         finally:
             await end_part(reloading)
 
-    async def _reloaded(self) -> Engine:
+    async def _wait_for_reload(self) -> Engine:
         reload = self._plan.reload
         if reload is None:
             never: asyncio.Future[Engine] = asyncio.get_running_loop().create_future()
@@ -134,7 +134,7 @@ class ClusterScheduler:
         def refuse(problem: str) -> None:
             reload.tell(f"the plugins before stay in force: {problem}")
 
-        engine = await reload.files.reloaded(load, refuse)
+        engine = await reload.files.wait_for_reload(load, refuse)
         reload.tell(f"plugins of {reload.files} are in force as they are now")
         return engine
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from podium.live.secure_socket import listen
 from podium.net.files.bounded_files import read_file
 from podium.scheduler.config.flags.client_settings import FileProblem
-from podium.scheduler.config.flags.options import SecureServing
+from podium.scheduler.config.flags.options import SecureServingFlags
 
 
 class LocalHost:
@@ -52,7 +52,7 @@ class LocalHost:
         return os.environ.get(name, "")
 
 
-def check_port(serving: SecureServing) -> None:
+def check_port(serving: SecureServingFlags) -> None:
     """Whether the endpoints could be served there. Raises StartRefused."""
     listen(serving).close()
 

@@ -58,7 +58,7 @@ class DockerImages:
         except (aiohttp.ClientError, OSError, TimeoutError) as problem:
             told = str(problem) or type(problem).__name__
             raise ListingFailed(f"docker at {self._socket} does not answer: {told}") from None
-        found = _decoded(body)
+        found = _decode(body)
         if not isinstance(found, list):
             raise ListingFailed("docker's answer is no list of images")
         return _unique(str(image.get("Id", "")) for image in found if isinstance(image, dict))
@@ -114,7 +114,7 @@ async def _read_bounded(content: aiohttp.StreamReader) -> bytes:
 
 def find_in_document(text: str | bytes, reference: str) -> list[str]:
     """Raises ListingFailed for what is no list of a CRI's images."""
-    document = _decoded(text)
+    document = _decode(text)
     images = document.get("images") if isinstance(document, dict) else None
     if not isinstance(images, list):
         raise ListingFailed("not a document of crictl: there is no list of images")
@@ -163,7 +163,7 @@ def _names(image: dict[str, Any]) -> Iterator[str]:
         yield from map(str, image.get(field) or ())
 
 
-def _decoded(text: str | bytes) -> Any:
+def _decode(text: str | bytes) -> Any:
     try:
         return json.loads(text)
     except ValueError:

@@ -18,10 +18,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from podium.golang.quoting import escape_unprintable, quoted
+from podium.golang.quoting import escape_unprintable, go_quote
 from podium.golang.yaml_writer import escape_in_json
 from podium.scheduler.config.flags.option_checks import JSON
-from podium.scheduler.config.flags.options import Logs
+from podium.scheduler.config.flags.options import LogFlags
 from podium.scheduler.framework.log import ObjectRef
 
 _LETTERS: Final = {logging.INFO: "I", logging.WARNING: "W", logging.ERROR: "E"}
@@ -32,7 +32,7 @@ _DEBUG_FROM: Final = 4
 class KubeLog:
     """What there is to say while a scheduler starts and runs."""
 
-    def __init__(self, logs: Logs | None = None) -> None:
+    def __init__(self, logs: LogFlags | None = None) -> None:
         """The log as flags ask for it; without them as klog starts out."""
         in_json = logs is not None and logs.logging_format == JSON
         self.verbosity = 0 if logs is None else logs.v
@@ -134,7 +134,7 @@ class _TextLine(logging.Formatter):
             lines = (header + escape_unprintable(text), *map(escape_unprintable, further))
             return "\n".join((*lines, *map(_indent_further_line, told)))
         pairs = (f" {key}={_value(value)}" for key, value in fields.items())
-        return header + quoted(text) + "".join(pairs)
+        return header + go_quote(text) + "".join(pairs)
 
 
 class _JsonLine(logging.Formatter):
@@ -163,11 +163,11 @@ def _in_json(value: Any) -> Any:
 
 def _value(value: Any) -> str:
     if isinstance(value, ObjectRef):
-        return quoted(str(value))
+        return go_quote(str(value))
     if not isinstance(value, str):
         return _compact_json(value)
     if "\n" not in value:
-        return quoted(value)
+        return go_quote(value)
     lines = value.removesuffix("\n").split("\n")
     return "\n".join(("<", *map(_indent_further_line, lines), " >"))
 

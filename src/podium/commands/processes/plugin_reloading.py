@@ -31,18 +31,20 @@ class WatchedPluginFiles:
     def __str__(self) -> str:
         return ", ".join(map(str, self._files))
 
-    async def reloaded(self, load: Callable[[], _Loaded], refuse: Callable[[str], None]) -> _Loaded:
+    async def wait_for_reload(
+        self, load: Callable[[], _Loaded], refuse: Callable[[str], None]
+    ) -> _Loaded:
         """What `load` gives once it goes well with changed files; `refuse` is told when it does
         not."""
         while True:
-            await self._changed()
+            await self._wait_for_change()
             try:
                 with loaded_anew(self._specs):
                     return load()
             except (InputError, StartRefused) as problem:
                 refuse(str(problem))
 
-    async def _changed(self) -> None:
+    async def _wait_for_change(self) -> None:
         """Return when a file differs from what was read, and all have been at rest for a moment."""
         before = self._stamps()
         while True:

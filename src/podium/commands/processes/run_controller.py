@@ -31,7 +31,7 @@ from podium.scheduler.config.types import LeaderElectionConfiguration
 from podium.simulated.clock import ClusterClock
 from podium.simulated.control import make_control_loop
 from podium.simulated.controller_registry import ControllerContext, custom_kind_of, make
-from podium.simulated.informers import Informers, ServedKinds
+from podium.simulated.informers import DiscoveredKinds, Informers
 from podium.simulated.request_executor import RequestExecutor
 
 _START_S: Final = 20.0
@@ -96,7 +96,7 @@ async def _work(
         client,
         RequestExecutor(client, informers),
         clock,
-        ServedKinds(client, clock),
+        DiscoveredKinds(client, clock),
         node_grace_s=0.0,
         root_ca="",
     )

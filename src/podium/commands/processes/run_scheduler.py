@@ -127,7 +127,7 @@ class _RunningScheduler:
             self._log.error("Plugins cannot be loaded, those before stay in force", err=problem)
 
         while True:
-            self._prepared = await files.reloaded(load, refuse)
+            self._prepared = await files.wait_for_reload(load, refuse)
             self._log.info("Plugins have changed, starting anew", files=str(files))
             self._renewed.set()
 
@@ -146,7 +146,9 @@ class _RunningScheduler:
         self._requests = RequestMetrics(metrics.exposition)
         # A transport for each of them: neither the lease nor events wait behind bindings.
         relay = Relay()
-        of_lease = self._metered(prepared.client, RelayedRequestMetrics(self._requests, relay))
+        of_lease = self._build_metered_transport(
+            prepared.client, RelayedRequestMetrics(self._requests, relay)
+        )
         election = self._election(of_lease, metrics, relay)
         client = self._client(self._transport(stack, prepared.client))
         assembly = Assembly(
@@ -172,7 +174,7 @@ class _RunningScheduler:
             ),
         )
         scheduler = await stack.enter_async_context(
-            assembly.following(begin=not self._delays(election))
+            assembly.follow_cluster(begin=not self._delays(election))
         )
 
         async def schedule() -> None:
@@ -244,11 +246,13 @@ class _RunningScheduler:
     # --- connections --------------------------------------------------------------------------
 
     def _transport(self, stack: AsyncExitStack, settings: ClientSettings) -> MeteredTransport:
-        transport = self._metered(settings, self._requests)
+        transport = self._build_metered_transport(settings, self._requests)
         stack.push_async_callback(transport.close)
         return transport
 
-    def _metered(self, settings: ClientSettings, metrics: RequestMetrics) -> MeteredTransport:
+    def _build_metered_transport(
+        self, settings: ClientSettings, metrics: RequestMetrics
+    ) -> MeteredTransport:
         """A transport that whoever uses it has to close, in the loop that it is used in."""
         kubeconfig = self._prepared.configuration.client_connection.kubeconfig
         try:
@@ -275,7 +279,7 @@ class _RunningScheduler:
         if not settings.leader_elect:
             return None
         lease = settings.resource_name
-        metrics.led(lease, leading=False)
+        metrics.set_leading(lease, leading=False)
         return LeaderElection(
             self._client(transport),
             settings,
@@ -285,8 +289,8 @@ class _RunningScheduler:
             randomness=self._randomness,
             log=self._log,
             component=configuration.profiles[0].scheduler_name,
-            on_leading=lambda: relay(partial(metrics.led, lease, leading=True)),
-            on_stopped_leading=lambda: relay(partial(metrics.led, lease, leading=False)),
+            on_leading=lambda: relay(partial(metrics.set_leading, lease, leading=True)),
+            on_stopped_leading=lambda: relay(partial(metrics.set_leading, lease, leading=False)),
             on_slow_renewal=lambda: relay(metrics.renewed_slowly, lease),
         )
 

@@ -23,7 +23,7 @@ from podium.live.tasks import (
 )
 from podium.scheduler.config.flags.client_settings import ClientSettings
 from podium.simulated.clock import ClusterClock
-from podium.simulated.cluster import Progress, SimulatedCluster, SimulatedClusterOptions
+from podium.simulated.cluster import SimulatedCluster, SimulatedClusterOptions, StartProgress
 from podium.simulated.control import rival_of
 
 
@@ -33,7 +33,7 @@ async def run_simulated_nodes(
     *,
     speed: float = 1.0,
     cleanup: bool = False,
-    on_progress: Callable[[Progress], None] = lambda _: None,
+    on_progress: Callable[[StartProgress], None] = lambda _: None,
     on_started: Callable[[], None] = lambda: None,
 ) -> None:
     """Until SIGTERM or SIGINT; `cleanup` deletes the nodes then. Raises InputError."""

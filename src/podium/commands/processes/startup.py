@@ -44,7 +44,7 @@ from podium.scheduler.config.flags.tls_checks import (
 from podium.scheduler.config.flags.version_gates import SettledGates, alpha_warning
 from podium.scheduler.config.merge import PointLists, expand_profiles
 from podium.scheduler.config.types import Configuration, ExtensionPoint, Plugins
-from podium.scheduler.framework.registry import Registry
+from podium.scheduler.framework.registry import PluginRegistry
 from podium.scheduler.plugins import in_tree_registry
 from podium.user_code.plugins import Equipped, equip
 from podium.user_code.time_limits import limit_calls
@@ -56,7 +56,7 @@ class PreparedScheduler:
     whoever reads its endpoints."""
 
     configuration: Configuration
-    registry: Registry
+    registry: PluginRegistry
     client: ClientSettings
     authentication: ClientSettings | None
     authorization: ClientSettings | None

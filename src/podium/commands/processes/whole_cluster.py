@@ -19,7 +19,7 @@ from podium.client.api_errors import ApiError
 from podium.commands.processes.applying import apply_documents
 from podium.commands.processes.cluster_scheduler import ClusterScheduler, SchedulerPlan
 from podium.commands.processes.served_cluster import USER, served_cluster
-from podium.golang.documents import Document
+from podium.golang.documents import SourceDocument
 from podium.golang.errors import InputError
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.rules.nodes import NOT_READY
@@ -46,7 +46,7 @@ class ClusterPlan:
     simulated: SimulatedClusterOptions
     scheduler_plan: SchedulerPlan
     speed: float = 1.0
-    documents: Sequence[Document] = ()
+    documents: Sequence[SourceDocument] = ()
     warn: Callable[[InputError], None] = field(default=lambda _: None)
     beside: "Callable[[RunningCluster], Coroutine[Any, Any, None]] | None" = None
 
@@ -130,7 +130,7 @@ async def _define_kinds(client: KubeClient, kinds: Sequence[WatchedKind]) -> Non
         if kind.definition is not None:
             definition = kind.definition()
             place = f"plugin kind {kind.event_resource}"
-            await apply_documents(client, [Document(place, 1, 1, definition)], _refuse)
+            await apply_documents(client, [SourceDocument(place, 1, 1, definition)], _refuse)
 
 
 def _refuse(problem: InputError) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
 from podium.kubernetes.admission.lookup import Lookup
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.limit_ranges import (
     CONTAINERS,
     claim_problems,
@@ -35,7 +35,7 @@ def _ranges_by_namespace(ranges: Sequence[JsonObject]) -> dict[str, list[JsonObj
 
 
 def _ranges(namespace: str, lookup: Lookup) -> list[JsonObject]:
-    return lookup.derived("", "limitranges", _ranges_by_namespace).get(namespace, [])
+    return lookup.get_derived("", "limitranges", _ranges_by_namespace).get(namespace, [])
 
 
 def apply_limit_ranges(pod: JsonObject, namespace: str, lookup: Lookup) -> None:
@@ -60,7 +60,7 @@ def _refuse_too_many(pod: JsonObject, defaults: int) -> None:
         raise status_errors.internal("etcdserver: request is too large")
 
 
-def refuse_beyond_limits(resource: Resource, obj: JsonObject, lookup: Lookup) -> None:
+def refuse_beyond_limits(resource: ApiResource, obj: JsonObject, lookup: Lookup) -> None:
     """Refuse a pod or a claim that asks for more or less than a range allows."""
     check = pod_problems if resource.kind == "Pod" else claim_problems
     for each in _ranges(obj["metadata"].get("namespace") or "", lookup):

@@ -71,7 +71,9 @@ class Lookup(Protocol):
     ) -> JsonObject | None:
         """One object, None if there is none; `namespace` is empty for cluster-wide resources."""
 
-    def derived(self, group: str, plural: str, derive: Callable[[Sequence[JsonObject]], T]) -> T:
+    def get_derived(
+        self, group: str, plural: str, derive: Callable[[Sequence[JsonObject]], T]
+    ) -> T:
         """What `derive` makes of all objects of a resource, kept until one of them changes.
 
         `derive` is a module-level function: it is the key under which its answer is kept.

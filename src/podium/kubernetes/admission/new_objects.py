@@ -18,7 +18,7 @@ from podium.kubernetes import status_errors
 from podium.kubernetes.admission.lookup import DEFAULT_SETTINGS, AdmissionSettings, Lookup
 from podium.kubernetes.admission.rules import admit_create, charge_create, review_create
 from podium.kubernetes.kind_rules import Rules
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.field_errors import FieldError
 
 _NOT_FOR_CLIENTS: Final = ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
@@ -54,7 +54,7 @@ OFFLINE: Final = ServerSteps()
 
 
 def admit_new(
-    resource: Resource,
+    resource: ApiResource,
     namespace: str,
     obj: JsonObject,
     *,
@@ -84,7 +84,7 @@ def admit_new(
     charge_create(resource, obj, lookup)
 
 
-def kind_for_errors(resource: Resource, obj: JsonObject) -> tuple[str, str]:
+def kind_for_errors(resource: ApiResource, obj: JsonObject) -> tuple[str, str]:
     """Group and kind as errors about an object show them."""
     if resource.group == "events.k8s.io":
         return "", resource.kind  # upstream: events of both groups are validated as core events

@@ -7,10 +7,10 @@ something else is refused.
 
 from typing import Final
 
-from podium.golang.json_values import JsonObject, copied
+from podium.golang.json_values import JsonObject, copy_json
 from podium.kubernetes import status_errors
 from podium.kubernetes.admission.lookup import AdmissionSettings, Lookup
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 
 _NOT_READY: Final = "node.kubernetes.io/not-ready"
 _UNREACHABLE: Final = "node.kubernetes.io/unreachable"
@@ -67,7 +67,7 @@ _NODE_GROUP: Final = "node.k8s.io"
 _RUNTIME_CLASSES: Final = "runtimeclasses"
 
 
-def admit_runtime_class(resource: Resource, pod: JsonObject, lookup: Lookup) -> None:
+def admit_runtime_class(resource: ApiResource, pod: JsonObject, lookup: Lookup) -> None:
     """Give a pod what its runtime class says; StatusError if there is none or it contradicts."""
     name = pod["spec"].get("runtimeClassName")
     if not name:
@@ -81,7 +81,7 @@ def admit_runtime_class(resource: Resource, pod: JsonObject, lookup: Lookup) -> 
         raise _refuse_class(resource, pod, str(conflict)) from None
 
 
-def refuse_own_overhead(resource: Resource, pod: JsonObject, lookup: Lookup) -> None:
+def refuse_own_overhead(resource: ApiResource, pod: JsonObject, lookup: Lookup) -> None:
     """Overhead comes from a pod's runtime class, never from the pod."""
     overhead = pod["spec"].get("overhead")
     name = pod["spec"].get("runtimeClassName")
@@ -91,7 +91,7 @@ def refuse_own_overhead(resource: Resource, pod: JsonObject, lookup: Lookup) -> 
         raise _refuse_class(resource, pod, OWN_OVERHEAD if fixed is None else OTHER_OVERHEAD)
 
 
-def _refuse_class(resource: Resource, pod: JsonObject, why: str) -> status_errors.StatusError:
+def _refuse_class(resource: ApiResource, pod: JsonObject, why: str) -> status_errors.StatusError:
     return status_errors.forbidden(resource, pod["metadata"].get("name", ""), why)
 
 
@@ -113,7 +113,7 @@ def apply_runtime_class(spec: JsonObject, runtime_class: JsonObject) -> None:
         if spec.get("overhead") and spec["overhead"] != fixed:
             raise RuntimeClassConflict(OTHER_OVERHEAD)
         if fixed:
-            spec["overhead"] = copied(fixed)
+            spec["overhead"] = copy_json(fixed)
     scheduling = runtime_class.get("scheduling")
     if scheduling is not None:
         _restrict_nodes(spec, scheduling)
@@ -131,7 +131,7 @@ def _restrict_nodes(spec: JsonObject, scheduling: JsonObject) -> None:
         spec["nodeSelector"] = chosen
     tolerations = [*(spec.get("tolerations") or ()), *(scheduling.get("tolerations") or ())]
     if tolerations:
-        spec["tolerations"] = [copied(each) for each in _merge_tolerations(tolerations)]
+        spec["tolerations"] = [copy_json(each) for each in _merge_tolerations(tolerations)]
 
 
 def _merge_tolerations(tolerations: list[JsonObject]) -> list[JsonObject]:

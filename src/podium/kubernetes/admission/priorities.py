@@ -13,7 +13,7 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
 from podium.kubernetes.admission.lookup import Lookup
 from podium.kubernetes.kinds.workloads import PriorityClass
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.priorities import (
     PREEMPT,
     SYSTEM_PRIORITIES,
@@ -47,14 +47,14 @@ SYSTEM_CLASSES: Final[tuple[JsonObject, ...]] = (
 """The classes that every cluster has; recreated when they are missing."""
 
 
-def refuse_deletion(resource: Resource, name: str) -> None:
+def refuse_deletion(resource: ApiResource, name: str) -> None:
     """Of a class that the cluster's own pods count on."""
     if (resource.group, resource.kind) == (_GROUP, "PriorityClass") and name in SYSTEM_PRIORITIES:
         why = "this is a system priority class and cannot be deleted"
         raise status_errors.forbidden(resource, name, why)
 
 
-def set_priority(resource: Resource, pod: JsonObject, lookup: Lookup) -> None:
+def set_priority(resource: ApiResource, pod: JsonObject, lookup: Lookup) -> None:
     """Resolve the class of a new pod."""
     spec, name = pod["spec"], pod["metadata"].get("name", "")
     chosen = class_of(resource, name, spec.get("priorityClassName"), lookup)
@@ -68,11 +68,11 @@ def set_priority(resource: Resource, pod: JsonObject, lookup: Lookup) -> None:
 
 
 def class_of(
-    resource: Resource, name: str, class_name: str | None, lookup: Lookup
+    resource: ApiResource, name: str, class_name: str | None, lookup: Lookup
 ) -> PriorityClass | None:
     """The class that a new object names, or the default one; None if there is no default."""
     if not class_name:
-        return lookup.derived(_GROUP, _PLURAL, _default_class)
+        return lookup.get_derived(_GROUP, _PLURAL, _default_class)
     found = lookup.find(_GROUP, _PLURAL, "", class_name)
     if found is None:
         why = f"no PriorityClass with name {class_name} was found"
@@ -88,11 +88,11 @@ def keep_priority(new: JsonObject, old: JsonObject) -> None:
             spec[field] = before[field]
 
 
-def refuse_second_default(resource: Resource, new: JsonObject, lookup: Lookup) -> None:
+def refuse_second_default(resource: ApiResource, new: JsonObject, lookup: Lookup) -> None:
     """There is one default class."""
     if not new.get("globalDefault"):
         return
-    current = lookup.derived(_GROUP, _PLURAL, _default_class)
+    current = lookup.get_derived(_GROUP, _PLURAL, _default_class)
     name = new["metadata"].get("name", "")
     if current is not None and current.name != name:
         why = (

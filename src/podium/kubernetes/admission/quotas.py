@@ -15,7 +15,7 @@ import msgspec
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
 from podium.kubernetes.admission.lookup import Lookup
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.quantity import nano
 from podium.kubernetes.rules.quantity_spelling import canonical, total
 from podium.kubernetes.rules.quota_usage import (
@@ -50,11 +50,11 @@ class _Charge(NamedTuple):
 
 
 def refuse_beyond_quota(
-    resource: Resource, new: JsonObject, lookup: Lookup, old: JsonObject | None = None
+    resource: ApiResource, new: JsonObject, lookup: Lookup, old: JsonObject | None = None
 ) -> None:
     """StatusError if a new or changed object takes more than is left."""
     namespace = new["metadata"].get("namespace") or ""
-    quotas = lookup.derived("", "resourcequotas", _by_namespace).get(namespace)
+    quotas = lookup.get_derived("", "resourcequotas", _by_namespace).get(namespace)
     kind = Counted(resource.group, resource.plural)
     if not quotas or (old is not None and not _may_take_more(kind, new, old)):
         return
@@ -68,7 +68,7 @@ def _may_take_more(kind: Counted, new: JsonObject, old: JsonObject) -> bool:
 
 
 def _refuse_beyond(
-    quota: _Quota, resource: Resource, new: JsonObject, lookup: Lookup, old: JsonObject | None
+    quota: _Quota, resource: ApiResource, new: JsonObject, lookup: Lookup, old: JsonObject | None
 ) -> None:
     kind = Counted(resource.group, resource.plural)
     hard: Amounts = quota.spec.get("hard") or {}
@@ -160,7 +160,7 @@ def _negate_amount(amount: str) -> str:
     return amount[1:] if amount.startswith("-") else f"-{amount}"
 
 
-def _sum_usage(quota: _Quota, resource: Resource, new: JsonObject, lookup: Lookup) -> Amounts:
+def _sum_usage(quota: _Quota, resource: ApiResource, new: JsonObject, lookup: Lookup) -> Amounts:
     """What the objects of the namespace take of a quota's amounts."""
     kind = Counted(resource.group, resource.plural)
     metadata = new["metadata"]

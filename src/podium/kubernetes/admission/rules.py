@@ -25,12 +25,12 @@ from podium.kubernetes.admission.lookup import DEFAULT_SETTINGS, AdmissionSettin
 from podium.kubernetes.admission.pods import admit_runtime_class, refuse_own_overhead
 from podium.kubernetes.admission.priorities import class_of
 from podium.kubernetes.admission.quotas import refuse_beyond_quota
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.field_errors import FieldError, forbidden
 
 
 def admit_create(
-    resource: Resource,
+    resource: ApiResource,
     namespace: str,
     obj: JsonObject,
     lookup: Lookup,
@@ -54,7 +54,7 @@ def admit_create(
         storage.protect(resource, obj)
 
 
-def _admit_of_group(resource: Resource, obj: JsonObject, lookup: Lookup) -> None:
+def _admit_of_group(resource: ApiResource, obj: JsonObject, lookup: Lookup) -> None:
     if (resource.group, resource.kind) == ("networking.k8s.io", "Ingress"):
         set_default_ingress_class(obj, lookup)
     elif (resource.group, resource.kind) == ("scheduling.k8s.io", "PodGroup"):
@@ -62,7 +62,7 @@ def _admit_of_group(resource: Resource, obj: JsonObject, lookup: Lookup) -> None
 
 
 def _admit_new_pod(
-    resource: Resource, pod: JsonObject, lookup: Lookup, settings: AdmissionSettings
+    resource: ApiResource, pod: JsonObject, lookup: Lookup, settings: AdmissionSettings
 ) -> None:
     apply_limit_ranges(pod, pod["metadata"].get("namespace") or "", lookup)
     priorities.set_priority(resource, pod, lookup)
@@ -74,7 +74,7 @@ def _admit_new_pod(
 
 
 def admit_update(
-    resource: Resource,
+    resource: ApiResource,
     namespace: str,
     new: JsonObject,
     old: JsonObject,
@@ -88,7 +88,7 @@ def admit_update(
     pods.add_default_tolerations(new, settings)
 
 
-def admit_delete(resource: Resource, namespace: str, name: str) -> None:
+def admit_delete(resource: ApiResource, namespace: str, name: str) -> None:
     """StatusError if the object may not go."""
     if not namespace:
         refuse_namespace_deletion(resource, name)
@@ -102,7 +102,7 @@ def admit_binding(binding: JsonObject, lookup: Lookup) -> None:
         pods.copy_topology(binding, target["name"], lookup)
 
 
-def review_create(resource: Resource, obj: JsonObject, lookup: Lookup) -> None:
+def review_create(resource: ApiResource, obj: JsonObject, lookup: Lookup) -> None:
     """What can only be judged when the object is final; StatusError if it is refused."""
     if (resource.group, resource.kind) == ("scheduling.k8s.io", "PriorityClass"):
         priorities.refuse_second_default(resource, obj, lookup)
@@ -120,13 +120,13 @@ def review_create(resource: Resource, obj: JsonObject, lookup: Lookup) -> None:
         refuse_device_administration(resource, obj, lookup)
 
 
-def charge_create(resource: Resource, obj: JsonObject, lookup: Lookup) -> None:
+def charge_create(resource: ApiResource, obj: JsonObject, lookup: Lookup) -> None:
     """Quotas, after everybody else had their say; StatusError if one is exceeded."""
     if resource.namespaced:
         refuse_beyond_quota(resource, obj, lookup)
 
 
-def review_update(resource: Resource, new: JsonObject, old: JsonObject, lookup: Lookup) -> None:
+def review_update(resource: ApiResource, new: JsonObject, old: JsonObject, lookup: Lookup) -> None:
     if (resource.group, resource.kind) == ("scheduling.k8s.io", "PriorityClass"):
         priorities.refuse_second_default(resource, new, lookup)
     elif (resource.group, resource.kind) == ("", "PersistentVolumeClaim"):
@@ -134,7 +134,7 @@ def review_update(resource: Resource, new: JsonObject, old: JsonObject, lookup: 
         storage.refuse_growth(resource, new, old, lookup)
 
 
-def charge_update(resource: Resource, new: JsonObject, old: JsonObject, lookup: Lookup) -> None:
+def charge_update(resource: ApiResource, new: JsonObject, old: JsonObject, lookup: Lookup) -> None:
     if resource.namespaced:
         refuse_beyond_quota(resource, new, lookup, old)
 
@@ -143,7 +143,7 @@ _CLIENT_SIGNER: Final = "kubernetes.io/kube-apiserver-client"
 _MASTERS: Final = "system:masters"
 
 
-def refuse_masters(resource: Resource, request: JsonObject) -> None:
+def refuse_masters(resource: ApiResource, request: JsonObject) -> None:
     """Refuse a new request of a client's certificate for that group; it is known to be readable."""
     spec = request["spec"]
     if spec.get("signerName") != _CLIENT_SIGNER:
@@ -170,7 +170,7 @@ _NO_ADMIN_ACCESS: Final = (
 )
 
 
-def refuse_device_administration(resource: Resource, claim: JsonObject, lookup: Lookup) -> None:
+def refuse_device_administration(resource: ApiResource, claim: JsonObject, lookup: Lookup) -> None:
     """Refuse a ResourceClaim or ResourceClaimTemplate with requests for administrators."""
     path, spec = "spec", claim.get("spec") or {}
     if resource.kind == "ResourceClaimTemplate":
@@ -204,7 +204,7 @@ def set_default_ingress_class(ingress: JsonObject, lookup: Lookup) -> None:
     annotations = ingress["metadata"].get("annotations") or {}
     if spec.get("ingressClassName") is not None or _CLASS_ANNOTATION in annotations:
         return
-    name = lookup.derived("networking.k8s.io", "ingressclasses", _default_ingress_class)
+    name = lookup.get_derived("networking.k8s.io", "ingressclasses", _default_ingress_class)
     if name:
         spec["ingressClassName"] = name
 
@@ -223,11 +223,11 @@ def _default_ingress_class(classes: Sequence[JsonObject]) -> str:
 
 _IMMORTAL: Final = frozenset({"default", "kube-system", "kube-public"})
 _UNTOUCHED: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
-NAMESPACES: Final = Resource("", "v1", "Namespace", "namespaces", "namespace", False)
+NAMESPACES: Final = ApiResource("", "v1", "Namespace", "namespaces", "namespace", False)
 
 
 def refuse_content_of_namespace(
-    resource: Resource, namespace: str, name: str, lookup: Lookup
+    resource: ApiResource, namespace: str, name: str, lookup: Lookup
 ) -> None:
     """Of a namespace that is missing or terminating."""
     if not namespace or resource.group in _UNTOUCHED:
@@ -253,7 +253,7 @@ def refuse_content_of_namespace(
         raise refusal
 
 
-def refuse_namespace_deletion(resource: Resource, name: str) -> None:
+def refuse_namespace_deletion(resource: ApiResource, name: str) -> None:
     """Of a namespace that the cluster cannot do without."""
     if (resource.group, resource.kind) == ("", "Namespace") and name in _IMMORTAL:
         raise status_errors.forbidden(resource, name, "this namespace may not be deleted")
@@ -262,7 +262,7 @@ def refuse_namespace_deletion(resource: Resource, name: str) -> None:
 _SCHEDULING: Final = "scheduling.k8s.io"
 
 
-def set_group_priority(resource: Resource, group: JsonObject, lookup: Lookup) -> None:
+def set_group_priority(resource: ApiResource, group: JsonObject, lookup: Lookup) -> None:
     """Resolve the class of a new group, unless groups have no priorities of their own."""
     if any(path[-1] == "priority" for _, path in resource.gated_fields):
         return
@@ -282,7 +282,7 @@ def set_group_priority(resource: Resource, group: JsonObject, lookup: Lookup) ->
     group["spec"] = spec
 
 
-def refuse_group_without_template(resource: Resource, group: JsonObject, lookup: Lookup) -> None:
+def refuse_group_without_template(resource: ApiResource, group: JsonObject, lookup: Lookup) -> None:
     """Of a group that says which template of which workload it was made from."""
     reference = ((group.get("spec") or {}).get("podGroupTemplateRef") or {}).get("workload")
     if reference is None:

@@ -9,7 +9,7 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
 from podium.kubernetes.admission.lookup import Lookup
 from podium.kubernetes.kinds.meta import ObjectMeta
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.quantity import nano
 from podium.kubernetes.rules.storage_classes import CLASS_ANNOTATION, default_storage_class
 
@@ -21,7 +21,7 @@ _FINALIZERS: Final = {
 }
 
 
-def protect(resource: Resource, obj: JsonObject) -> None:
+def protect(resource: ApiResource, obj: JsonObject) -> None:
     """The finalizer that keeps a volume or claim while it is in use."""
     metadata, finalizer = obj["metadata"], _FINALIZERS[resource.kind]
     finalizers = metadata.get("finalizers") or []
@@ -35,7 +35,7 @@ def set_default_class(claim: JsonObject, lookup: Lookup) -> None:
     annotations = claim["metadata"].get("annotations") or {}
     if spec.get("storageClassName") is not None or CLASS_ANNOTATION in annotations:
         return
-    name = lookup.derived(_GROUP, _CLASSES, _default_class_name)
+    name = lookup.get_derived(_GROUP, _CLASSES, _default_class_name)
     if name:
         spec["storageClassName"] = name
 
@@ -44,7 +44,7 @@ def _default_class_name(classes: Sequence[JsonObject]) -> str:
     return default_storage_class(msgspec.convert(each["metadata"], ObjectMeta) for each in classes)
 
 
-def refuse_growth(resource: Resource, new: JsonObject, old: JsonObject, lookup: Lookup) -> None:
+def refuse_growth(resource: ApiResource, new: JsonObject, old: JsonObject, lookup: Lookup) -> None:
     """A claim can only grow if it is bound and its class can make volumes grow."""
     if nano(_size(new)) <= nano(_size(old)):
         return

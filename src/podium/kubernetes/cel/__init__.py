@@ -10,14 +10,14 @@ Kubernetes' own functions (quantity, semver, ip, cidr, url, format, regex).
 
 from podium.kubernetes.cel.errors import CelError, CompileError
 from podium.kubernetes.cel.evaluation import COST_LIMIT, Meter
-from podium.kubernetes.cel.selector import Selector, compile_selector, device_view
+from podium.kubernetes.cel.selector import CelSelector, compile_selector, device_view
 
 __all__ = [
     "COST_LIMIT",
     "CelError",
+    "CelSelector",
     "CompileError",
     "Meter",
-    "Selector",
     "compile_selector",
     "device_view",
 ]

@@ -16,14 +16,14 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.cel import CompileError, types
 from podium.kubernetes.cel.environment import RULE_FUNCTIONS, Environment, Program
 from podium.kubernetes.cel.functions.authorization import AUTHORIZATION, AUTHORIZER, RESOURCE_CHECK
-from podium.kubernetes.cel.library import Functions, reading
+from podium.kubernetes.cel.library import Functions, reading_cost
 from podium.kubernetes.cel.structs import find_patch_type, no_structs
 from podium.kubernetes.cel.types import Type
 
 JSON_PATCHES = Functions()
 
 
-@JSON_PATCHES.define("jsonpatch.escapeKey(string) -> string", cost=reading)
+@JSON_PATCHES.define("jsonpatch.escapeKey(string) -> string", cost=reading_cost)
 def _escape_key(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 

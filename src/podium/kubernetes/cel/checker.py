@@ -16,16 +16,16 @@ from podium.kubernetes.cel.errors import IssueError
 from podium.kubernetes.cel.library import Functions, Overload
 from podium.kubernetes.cel.structs import StructTypes, no_structs
 from podium.kubernetes.cel.syntax import (
-    Bind,
-    Call,
+    BindExpr,
+    CallExpr,
     Comprehension,
-    Ident,
+    Expr,
+    IdentExpr,
     ListLiteral,
-    Literal,
+    LiteralExpr,
     MapLiteral,
-    Node,
     OptionalMap,
-    Select,
+    SelectExpr,
     StructLiteral,
     dotted_name,
 )
@@ -41,8 +41,8 @@ from podium.kubernetes.cel.types import (
     STRING,
     TIMESTAMP,
     UINT,
-    Solution,
     Type,
+    TypeSubstitution,
     is_parameter,
     is_wild,
     list_of,
@@ -72,7 +72,7 @@ class Checker:
         self._structs = structs
         self._fields = fields
         self._functions = functions
-        self._solution = Solution()
+        self._solution = TypeSubstitution()
         self._scopes: list[dict[str, Type]] = []
         self._fresh = itertools.count()
         self._formats = 0
@@ -82,9 +82,9 @@ class Checker:
         self.type_idents: set[int] = set()
         self.issues: list[IssueError] = []
 
-    def type_of(self, node: Node) -> Type:
+    def type_of(self, node: Expr) -> Type:
         """The type of a checked node."""
-        return self._solution.resolved(self._types[id(node)], final=True)
+        return self._solution.resolve(self._types[id(node)], final=True)
 
     def has_fields(self, found: Type) -> bool:
         """Whether values of a type are objects with declared fields."""
@@ -96,20 +96,20 @@ class Checker:
             return all(map(self.is_plain, self._fields[found].values()))
         return found.kind in _PLAIN and all(map(self.is_plain, found.params))
 
-    def check(self, node: Node) -> Type:
+    def check(self, node: Expr) -> Type:
         found = self._check(node)
         self._types[id(node)] = found
         return found
 
-    def _check(self, node: Node) -> Type:
+    def _check(self, node: Expr) -> Type:
         match node:
-            case Literal():
+            case LiteralExpr():
                 return LITERAL_TYPES[type(node.value)]
-            case Ident():
+            case IdentExpr():
                 return self._ident(node)
-            case Select():
+            case SelectExpr():
                 return self._select(node)
-            case Call():
+            case CallExpr():
                 return self._call(node)
             case ListLiteral():
                 return self._list(node)
@@ -117,7 +117,7 @@ class Checker:
                 return self._map(node)
             case Comprehension():
                 return self._comprehension(node)
-            case Bind():
+            case BindExpr():
                 value = self.check(node.value)
                 return self._within({node.name: value}, node.body)
             case OptionalMap():
@@ -127,7 +127,7 @@ class Checker:
             case _:
                 raise AssertionError(f"unknown node {node!r}")
 
-    def _ident(self, node: Ident) -> Type:
+    def _ident(self, node: IdentExpr) -> Type:
         for scope in reversed(self._scopes):
             if node.name in scope:
                 return scope[node.name]
@@ -137,43 +137,43 @@ class Checker:
         if named is not None:
             self.type_idents.add(id(node))
             return named
-        return self._undeclared(node.name, node.offset)
+        return self._report_undeclared(node.name, node.offset)
 
     def _named_type(self, name: str) -> Type | None:
         """The type that a name has as a value, if it is one of a type."""
         found = self._structs(name)
         return TYPE_NAMES.get(name) if found is None else type_of(found.type)
 
-    def _select(self, node: Select) -> Type:
+    def _select(self, node: SelectExpr) -> Type:
         dotted = dotted_name(node)
-        if dotted and not node.test and not self._shadowed(dotted):
+        if dotted and not node.test and not self._is_shadowed(dotted):
             named = self._named_type(dotted)
             if named is not None:
                 self.type_idents.add(id(node))
                 return named
-        target = self._solution.resolved(self.check(node.operand))
+        target = self._solution.resolve(self.check(node.operand))
         optional = node.optional
         if target.kind == "optional":
-            optional, target = True, self._solution.resolved(target.params[0])
+            optional, target = True, self._solution.resolve(target.params[0])
         found = self._field(target, node)
         if node.test:
             return BOOL
         return optional_of(found) if optional else found
 
-    def _field(self, target: Type, node: Select) -> Type:
+    def _field(self, target: Type, node: SelectExpr) -> Type:
         if target.kind == "map":
             return target.params[1]
         if target in self._fields:
             found = self._fields[target].get(node.field)
-            return found or self._undefined(node.field, node.offset)
+            return found or self._report_undefined(node.field, node.offset)
         struct = self._structs(target.kind)
         if struct is not None:
-            return struct.field(node.field) or self._undefined(node.field, node.offset)
+            return struct.field(node.field) or self._report_undefined(node.field, node.offset)
         if not is_wild(target) and not is_parameter(target):
             return self._issue(f"type '{target}' does not support field selection", node.offset)
         return DYN
 
-    def _call(self, node: Call) -> Type:
+    def _call(self, node: CallExpr) -> Type:
         if node.function in ("_&&_", "_||_"):
             for arg in node.args:
                 self._require(BOOL, self.check(arg), arg)
@@ -181,19 +181,19 @@ class Checker:
         target = node.target
         if target is not None:
             qualified = f"{dotted_name(target)}.{node.function}"
-            if self._functions.named(qualified) and not self._shadowed(qualified):
+            if self._functions.find_overloads(qualified) and not self._is_shadowed(qualified):
                 node.function, node.target, target = qualified, None, None
-        overloads = self._functions.named(node.function)
+        overloads = self._functions.find_overloads(node.function)
         if not overloads:
             for arg in node.args if target is None else (target, *node.args):
                 self.check(arg)
-            return self._undeclared(node.function, node.offset)
+            return self._report_undeclared(node.function, node.offset)
         self._formats += node.function == "format"
         args = [self.check(arg) for arg in (node.args if target is None else (target, *node.args))]
         self._formats -= node.function == "format"
         return self._resolve(node, overloads, args)
 
-    def _resolve(self, node: Call, overloads: list[Overload], args: list[Type]) -> Type:
+    def _resolve(self, node: CallExpr, overloads: list[Overload], args: list[Type]) -> Type:
         """The result of a call: that of the fitting overloads if they agree, else `dyn`."""
         result: Type | None = None
         fitting: list[Overload] = []
@@ -210,13 +210,13 @@ class Checker:
                 continue
             self._solution = trial
             fitting.append(overload)
-            found = trial.resolved(renamed_parameters(overload.result, renamed))
+            found = trial.resolve(renamed_parameters(overload.result, renamed))
             if result is None:
                 result = found
             elif not is_wild(result) and result != found:
                 result = DYN
         if result is None:
-            shown = [str(self._solution.resolved(arg, final=True)) for arg in args]
+            shown = [str(self._solution.resolve(arg, final=True)) for arg in args]
             if node.target is not None:
                 applied = f"'{shown[0]}.({', '.join(shown[1:])})'"
             else:
@@ -231,9 +231,9 @@ class Checker:
     def finish(self) -> None:
         """What can be told only when the types of everything are known."""
         if not self.issues:
-            self.issues.extend(self._uniform.issues(self._shown))
+            self.issues.extend(self._uniform.issues(self._resolve_final))
 
-    def _alike(self) -> list[tuple[Node, Type]]:
+    def _alike(self) -> list[tuple[Expr, Type]]:
         """For parts of a literal that have to be of one type, if they have to."""
         return [] if self._formats else self._uniform.begin()
 
@@ -241,7 +241,7 @@ class Checker:
         element: Type | None = None
         parts = self._alike()
         for index, item in enumerate(node.elements):
-            found = self._unwrapped(self.check(item), item, optional=index in node.optional)
+            found = self._unwrap_optional(self.check(item), item, optional=index in node.optional)
             parts.append((item, found))
             element = found if element is None else self._join(element, found, item)
         if element is None:
@@ -255,7 +255,7 @@ class Checker:
         for index, (key, value) in enumerate(node.entries):
             found_key = self.check(key)
             key_type = found_key if key_type is None else self._join(key_type, found_key, key)
-            found = self._unwrapped(self.check(value), value, optional=index in node.optional)
+            found = self._unwrap_optional(self.check(value), value, optional=index in node.optional)
             value_type = found if value_type is None else self._join(value_type, found, value)
             keys.append((key, found_key))
             values.append((value, found))
@@ -266,25 +266,27 @@ class Checker:
 
     def _struct(self, node: StructLiteral) -> Type:
         struct = None
-        if not self._shadowed(node.type_name):
+        if not self._is_shadowed(node.type_name):
             struct = self._structs(node.type_name)
         if struct is None:
             problem = self._not_a_struct(node.type_name)
             if problem is None:
-                return self._undeclared(node.type_name, node.offset)
+                return self._report_undeclared(node.type_name, node.offset)
             self._issue(problem, node.offset)
         for each in node.fields:
-            found = self._unwrapped(self.check(each.value), each.value, optional=each.optional)
+            found = self._unwrap_optional(
+                self.check(each.value), each.value, optional=each.optional
+            )
             wanted = None if struct is None else struct.field(each.name)
             if struct is None:
                 told = f"unexpected failed resolution of '{node.type_name}'"
                 self._issue(told, each.offset)
             elif wanted is None:
-                self._undefined(each.name, each.offset)
+                self._report_undefined(each.name, each.offset)
             elif not self._solution.accepts(wanted, found):
                 self._issue(
                     f"expected type of field '{each.name}' is '{wanted}' but provided type is"
-                    f" '{self._shown(found)}'",
+                    f" '{self._resolve_final(found)}'",
                     each.offset,
                 )
         return ERROR if struct is None else struct.type
@@ -293,12 +295,12 @@ class Checker:
         """What is wrong with making a value of something that is declared."""
         for scope in (*reversed(self._scopes), self._variables):
             if name in scope:
-                return f"'{self._shown(scope[name])}' is not a type"
+                return f"'{self._resolve_final(scope[name])}' is not a type"
         named = TYPE_NAMES.get(name)
         return None if named is None else f"'{named.params[0]}' is not a message type"
 
-    def _unwrapped(self, found: Type, node: Node, *, optional: bool) -> Type:
-        found = self._solution.resolved(found)
+    def _unwrap_optional(self, found: Type, node: Expr, *, optional: bool) -> Type:
+        found = self._solution.resolve(found)
         if not optional or is_wild(found):
             return found
         if found.kind != "optional":
@@ -307,18 +309,18 @@ class Checker:
             )
         return found.params[0]
 
-    def _join(self, first: Type, second: Type, node: Node) -> Type:
-        joined = self._solution.joined(first, second)
+    def _join(self, first: Type, second: Type, node: Expr) -> Type:
+        joined = self._solution.join_types(first, second)
         if joined is None and self._formats:
             # What `format` is given may be of many kinds.
             return DYN
         if joined is None:
-            first, second = self._shown(first), self._shown(second)
+            first, second = self._resolve_final(first), self._resolve_final(second)
             return self._issue(f"expected type '{first}' but found '{second}'", node.offset)
         return joined
 
     def _comprehension(self, node: Comprehension) -> Type:
-        found = self._solution.resolved(self.check(node.range))
+        found = self._solution.resolve(self.check(node.range))
         first, second = self._loop_types(found, node)
         names = node.names
         scope = {names[0]: first} if len(names) == 1 else {names[0]: first, names[1]: second}
@@ -360,7 +362,7 @@ class Checker:
         return ERROR, ERROR
 
     def _optional_map(self, node: OptionalMap) -> Type:
-        found = self._solution.resolved(self.check(node.target))
+        found = self._solution.resolve(self.check(node.target))
         held = DYN
         if found.kind == "optional":
             held = found.params[0]
@@ -371,29 +373,31 @@ class Checker:
         body = self._within({node.name: held}, node.body)
         return body if node.flat else optional_of(body)
 
-    def _within(self, scope: dict[str, Type], node: Node) -> Type:
+    def _within(self, scope: dict[str, Type], node: Expr) -> Type:
         self._scopes.append(scope)
         try:
             return self.check(node)
         finally:
             self._scopes.pop()
 
-    def _require(self, wanted: Type, found: Type, node: Node) -> None:
+    def _require(self, wanted: Type, found: Type, node: Expr) -> None:
         if not self._solution.accepts(wanted, found):
-            self._issue(f"expected type '{wanted}' but found '{self._shown(found)}'", node.offset)
+            self._issue(
+                f"expected type '{wanted}' but found '{self._resolve_final(found)}'", node.offset
+            )
 
-    def _shown(self, found: Type) -> Type:
-        return self._solution.resolved(found, final=True)
+    def _resolve_final(self, found: Type) -> Type:
+        return self._solution.resolve(found, final=True)
 
-    def _shadowed(self, dotted: str) -> bool:
+    def _is_shadowed(self, dotted: str) -> bool:
         """Whether the first part of a dotted name is a variable here."""
         root = dotted.split(".", 1)[0]
         return root in self._variables or any(root in scope for scope in self._scopes)
 
-    def _undeclared(self, name: str, offset: int) -> Type:
+    def _report_undeclared(self, name: str, offset: int) -> Type:
         return self._issue(f"undeclared reference to '{name}' (in container '')", offset)
 
-    def _undefined(self, field: str, offset: int) -> Type:
+    def _report_undefined(self, field: str, offset: int) -> Type:
         return self._issue(f"undefined field '{field}'", offset)
 
     def _issue(self, problem: str, offset: int) -> Type:
@@ -433,11 +437,11 @@ class UniformLiterals:
     """The parts of an expression's literals."""
 
     def __init__(self) -> None:
-        self._literals: list[list[tuple[Node, Type]]] = []
+        self._literals: list[list[tuple[Expr, Type]]] = []
 
-    def begin(self) -> list[tuple[Node, Type]]:
+    def begin(self) -> list[tuple[Expr, Type]]:
         """A list for parts that have to be of one type."""
-        parts: list[tuple[Node, Type]] = []
+        parts: list[tuple[Expr, Type]] = []
         self._literals.append(parts)
         return parts
 

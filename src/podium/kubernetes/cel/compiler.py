@@ -17,26 +17,26 @@ from podium.kubernetes.cel.evaluation import (
     FIRST_VARIABLE,
     Code,
     Frame,
-    binding,
     bound,
     constant,
-    metered,
+    meter_code,
+    reserve_variable,
     variable,
 )
 from podium.kubernetes.cel.library import ONE_UNIT
 from podium.kubernetes.cel.overload_calls import mismatch
 from podium.kubernetes.cel.structs import StructTypes
 from podium.kubernetes.cel.syntax import (
-    Bind,
-    Call,
+    BindExpr,
+    CallExpr,
     Comprehension,
-    Ident,
+    Expr,
+    IdentExpr,
     ListLiteral,
-    Literal,
+    LiteralExpr,
     MapLiteral,
-    Node,
     OptionalMap,
-    Select,
+    SelectExpr,
     StructLiteral,
     dotted_name,
 )
@@ -68,48 +68,48 @@ class Compiler:
         ]
         self.frame_size = FIRST_VARIABLE + len(variables)
 
-    def compile(self, node: Node) -> Code:
+    def compile(self, node: Expr) -> Code:
         """The code of a node that pays for all it does."""
         outer, self._due = self._due, 0
         code = self._compile(node)
         due, self._due = self._due, outer
-        return metered(code, due) if self._meter and due else code
+        return meter_code(code, due) if self._meter and due else code
 
-    def _compile(self, node: Node) -> Code:
+    def _compile(self, node: Expr) -> Code:
         """The code of a node whose certain cost is added to that of the stretch around it."""
         match node:
-            case Literal():
+            case LiteralExpr():
                 return constant(node.value)
-            case Ident():
-                return self._paid(self._ident(node), 1)
-            case Select():
+            case IdentExpr():
+                return self._charge(self._ident(node), 1)
+            case SelectExpr():
                 return self._select(node)
-            case Call():
+            case CallExpr():
                 return self._call(node)
             case ListLiteral():
-                is_constant = all(isinstance(item, Literal) for item in node.elements)
+                is_constant = all(isinstance(item, LiteralExpr) for item in node.elements)
                 codes = [self._compile(item) for item in node.elements]
                 made = composites.make_list(codes, frozenset(node.optional))
-                return self._paid(made, 0 if is_constant else LIST_BASE)
+                return self._charge(made, 0 if is_constant else LIST_BASE)
             case MapLiteral():
                 pairs = [(self._compile(key), self._compile(value)) for key, value in node.entries]
-                return self._paid(composites.make_map(pairs, frozenset(node.optional)), MAP_BASE)
+                return self._charge(composites.make_map(pairs, frozenset(node.optional)), MAP_BASE)
             case StructLiteral():
-                return self._paid(self._struct(node), STRUCT_BASE)
+                return self._charge(self._struct(node), STRUCT_BASE)
             case Comprehension():
                 return self._comprehension(node)
-            case Bind():
+            case BindExpr():
                 return self._bind(node)
             case OptionalMap():
                 return self._optional_map(node)
             case _:
                 raise AssertionError(f"unchecked node {node!r}")
 
-    def _paid(self, code: Code, cost: int) -> Code:
+    def _charge(self, code: Code, cost: int) -> Code:
         self._due += cost
         return code
 
-    def _ident(self, node: Ident) -> Code:
+    def _ident(self, node: IdentExpr) -> Code:
         if id(node) in self._checker.type_idents:
             return constant(TypeValue(node.name))
         for scope in reversed(self._scopes):
@@ -117,25 +117,25 @@ class Compiler:
                 return scope[node.name]
         raise AssertionError(f"unchecked name {node.name}")
 
-    def _select(self, node: Select) -> Code:
+    def _select(self, node: SelectExpr) -> Code:
         if id(node) in self._checker.type_idents:
             return constant(TypeValue(dotted_name(node)))
         operand = self._compile(node.operand)
         if node.test:
             return composites.test_field(operand, node.field)
         if node.optional:
-            return self._paid(composites.select_optional(operand, node.field), 1)
-        return self._paid(composites.select(operand, node.field), 1)
+            return self._charge(composites.select_optional(operand, node.field), 1)
+        return self._charge(composites.select(operand, node.field), 1)
 
     # calls
 
-    def _call(self, node: Call) -> Code:
+    def _call(self, node: CallExpr) -> Code:
         special = self._special(node)
         if special is not None:
             return special
         overloads = self._checker.overloads[id(node)]
         arguments = node.args if node.target is None else [node.target, *node.args]
-        literals = [arg.value for arg in arguments if isinstance(arg, Literal)]
+        literals = [arg.value for arg in arguments if isinstance(arg, LiteralExpr)]
         if node.function in _FOLDED and len(literals) == len(arguments):
             return overload_calls.fold(overloads, literals)
         codes = [self._compile(arg) for arg in arguments]
@@ -143,7 +143,7 @@ class Compiler:
             is_wild(self._checker.type_of(arg)) for arg in arguments
         )
         if self._meter and any(overload.cost is not ONE_UNIT for overload in overloads):
-            if node.function in _PATTERN_FUNCTIONS and not isinstance(arguments[1], Literal):
+            if node.function in _PATTERN_FUNCTIONS and not isinstance(arguments[1], LiteralExpr):
                 codes[1] = overload_calls.meter_pattern(codes[1])
             return overload_calls.call_metered(overloads, codes, certain=certain)
         self._due += 1
@@ -153,7 +153,7 @@ class Compiler:
             else overload_calls.call_open(overloads, codes)
         )
 
-    def _special(self, node: Call) -> Code | None:
+    def _special(self, node: CallExpr) -> Code | None:
         args = node.args
         match node.function:
             case "_&&_":
@@ -170,12 +170,12 @@ class Compiler:
                 return self._in(args[0], args[1])
             case "_[_]":
                 operand, key = self._compile(args[0]), args[1]
-                if isinstance(key, Literal) and isinstance(key.value, str):
-                    return self._paid(composites.index_constant_text(operand, key.value), 1)
-                return self._paid(composites.index(operand, self._compile(key)), 1)
+                if isinstance(key, LiteralExpr) and isinstance(key.value, str):
+                    return self._charge(composites.index_constant_text(operand, key.value), 1)
+                return self._charge(composites.index(operand, self._compile(key)), 1)
             case "_[?_]":
                 operand = self._compile(args[0])
-                return self._paid(composites.index_optional(operand, self._compile(args[1])), 1)
+                return self._charge(composites.index_optional(operand, self._compile(args[1])), 1)
             case "or" | "orValue" if node.target is not None:
                 self._due += 1
                 return _otherwise(
@@ -184,19 +184,23 @@ class Compiler:
             case _:
                 return None
 
-    def _equals(self, left: Node, right: Node) -> Code:
-        if isinstance(right, Literal) and isinstance(right.value, str):
+    def _equals(self, left: Expr, right: Expr) -> Code:
+        if isinstance(right, LiteralExpr) and isinstance(right.value, str):
             self._due += 1 + len(right.value) // 10
             return control_flow.equals_text(self._compile(left), right.value)
-        return self._compared(left, right, control_flow.equals, control_flow.equals_metered)
+        return self._compile_comparison(
+            left, right, control_flow.equals, control_flow.equals_metered
+        )
 
-    def _differs(self, left: Node, right: Node) -> Code:
-        return self._compared(left, right, control_flow.differs, control_flow.differs_metered)
+    def _differs(self, left: Expr, right: Expr) -> Code:
+        return self._compile_comparison(
+            left, right, control_flow.differs, control_flow.differs_metered
+        )
 
-    def _compared(
+    def _compile_comparison(
         self,
-        left: Node,
-        right: Node,
+        left: Expr,
+        right: Expr,
         compare: Callable[[Code, Code], Code],
         compare_metered: Callable[..., Code],
     ) -> Code:
@@ -211,9 +215,9 @@ class Compiler:
         """Whether Python compares values of these types as CEL does."""
         return left == right and self._checker.is_plain(left)
 
-    def _in(self, element: Node, container: Node) -> Code:
+    def _in(self, element: Expr, container: Expr) -> Code:
         if isinstance(container, ListLiteral) and not container.optional:
-            values = [item.value for item in container.elements if isinstance(item, Literal)]
+            values = [item.value for item in container.elements if isinstance(item, LiteralExpr)]
             texts = [value for value in values if isinstance(value, str)]
             if len(texts) == len(container.elements):
                 self._due += 1
@@ -238,17 +242,19 @@ class Compiler:
         self.frame_size += 1
         return position
 
-    def _within(self, scope: dict[str, Code], node: Node) -> Code:
+    def _within(self, scope: dict[str, Code], node: Expr) -> Code:
         self._scopes.append(scope)
         code = self._compile(node)
         self._scopes.pop()
         return code
 
-    def _bind(self, node: Bind) -> Code:
+    def _bind(self, node: BindExpr) -> Code:
         value = self.compile(node.value)
         self._due += LIST_BASE
         position = self._new_variable()
-        return binding(position, self._within({node.name: bound(position, value)}, node.body))
+        return reserve_variable(
+            position, self._within({node.name: bound(position, value)}, node.body)
+        )
 
     def _optional_map(self, node: OptionalMap) -> Code:
         target = self._compile(node.target)
@@ -257,7 +263,7 @@ class Compiler:
         outer, self._due = self._due, LIST_BASE + 2
         body = self._within({node.name: variable(position)}, node.body)
         chosen, self._due = self._due, outer
-        body = metered(body, chosen) if self._meter else body
+        body = meter_code(body, chosen) if self._meter else body
         flat = node.flat
 
         def run(frame: Frame) -> Any:
@@ -300,7 +306,7 @@ class Compiler:
             return _MAKERS[node.kind](steps, body)
         raise AssertionError(f"unknown macro {node.kind}")
 
-    def _apart(self, scope: dict[str, Code], node: Node | None) -> tuple[Code | None, int]:
+    def _apart(self, scope: dict[str, Code], node: Expr | None) -> tuple[Code | None, int]:
         """The code of a part, and what it costs for certain, which the caller has to pay."""
         if node is None:
             return None, 0

@@ -31,14 +31,14 @@ from podium.kubernetes.cel.values import (
 
 
 def all_of(operands: Sequence[Code]) -> Code:
-    return absorbing(lambda _: operands, decisive=False)
+    return chain_terms(lambda _: operands, decisive=False)
 
 
 def any_of(operands: Sequence[Code]) -> Code:
-    return absorbing(lambda _: operands, decisive=True)
+    return chain_terms(lambda _: operands, decisive=True)
 
 
-def absorbing(terms: Callable[[Frame], Iterable[Code]], *, decisive: bool) -> Code:
+def chain_terms(terms: Callable[[Frame], Iterable[Code]], *, decisive: bool) -> Code:
     """A chain of terms that the first decisive one ends; an error counts if none is."""
     neutral = not decisive
 
@@ -212,7 +212,7 @@ def steps_over(source: Code, positions: tuple[int, ...], turn: int) -> Steps:
 
 def quantifier(steps: Steps, condition: Code, *, decisive: bool) -> Code:
     """`exists` (decided by a true) and `all` (decided by a false)."""
-    return absorbing(lambda frame: (condition for _ in steps(frame)), decisive=decisive)
+    return chain_terms(lambda frame: (condition for _ in steps(frame)), decisive=decisive)
 
 
 def chosen_steps(steps: Steps, condition: Code | None, chosen: int) -> Steps:

@@ -38,12 +38,12 @@ from podium.kubernetes.cel.library import Functions
 from podium.kubernetes.cel.parser import parse
 from podium.kubernetes.cel.structs import StructTypes, no_structs
 from podium.kubernetes.cel.syntax import (
-    Bind,
-    Call,
+    BindExpr,
+    CallExpr,
     Comprehension,
-    Ident,
-    Literal,
-    Node,
+    Expr,
+    IdentExpr,
+    LiteralExpr,
     OptionalMap,
     walk,
 )
@@ -182,29 +182,29 @@ class Environment:
             checker.type_of(tree),
             metered=metered,
             max_cost=estimate_cost(tree, checker, sizes) if sizes is not None else 0,
-            names=frozenset(node.name for node in walk(tree) if isinstance(node, Ident)),
+            names=frozenset(node.name for node in walk(tree) if isinstance(node, IdentExpr)),
         )
 
 
-def _literal_issues(tree: Node) -> Iterator[IssueError]:
+def _literal_issues(tree: Expr) -> Iterator[IssueError]:
     """Literals that can only fail when they are used."""
     for node in walk(tree):
-        if not isinstance(node, Call) or node.function not in _LITERAL_CHECKS or not node.args:
+        if not isinstance(node, CallExpr) or node.function not in _LITERAL_CHECKS or not node.args:
             continue
         argument = node.args[-1]
-        if isinstance(argument, Literal) and isinstance(argument.value, str):
+        if isinstance(argument, LiteralExpr) and isinstance(argument.value, str):
             try:
                 _LITERAL_CHECKS[node.function](argument.value)
             except (CelError, PatternError):
                 yield IssueError(f"invalid {node.function} argument", argument.offset)
 
 
-def _can_grow(tree: Node) -> bool:
+def _can_grow(tree: Expr) -> bool:
     """Whether the expression loops over values or can make them ever larger."""
     nodes = list(walk(tree))
     if any(isinstance(node, Comprehension | OptionalMap) for node in nodes):
         return True
-    called = {node.function for node in nodes if isinstance(node, Call)}
+    called = {node.function for node in nodes if isinstance(node, CallExpr)}
     # A bound value that is added to itself, bound again, and so on, doubles each time.
-    doubling = "_+_" in called and any(isinstance(node, Bind) for node in nodes)
+    doubling = "_+_" in called and any(isinstance(node, BindExpr) for node in nodes)
     return doubling or not called <= _CONSTANT_TIME

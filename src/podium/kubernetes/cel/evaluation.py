@@ -41,7 +41,7 @@ class Meter:
             self._seen.add(text)
 
 
-def metered(code: Code, cost: int) -> Code:
+def meter_code(code: Code, cost: int) -> Code:
     """Code that pays before it runs."""
 
     def run(frame: Frame) -> Any:
@@ -73,7 +73,7 @@ def bound(position: int, value: Code) -> Code:
     return run
 
 
-def binding(position: int, body: Code) -> Code:
+def reserve_variable(position: int, body: Code) -> Code:
     """Code in which a bound variable has no value yet."""
 
     def run(frame: Frame) -> Any:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from podium.golang.regexp import PatternError, compile_pattern
 from podium.kubernetes.cel.types import Type, is_parameter, is_wild, parameter
 from podium.kubernetes.cel.values import (
-    Duration,
+    CelDuration,
     Opaque,
     Optional,
     Timestamp,
@@ -68,7 +68,7 @@ class Functions:
         for overloads in self._overloads.values():
             yield from overloads
 
-    def named(self, function: str) -> list[Overload]:
+    def find_overloads(self, function: str) -> list[Overload]:
         return self._overloads.get(function, [])
 
     def define(self, *signatures: str, cost: Cost = ONE_UNIT) -> Callable[[F], F]:
@@ -141,7 +141,7 @@ _KINDS: dict[str, frozenset[type]] = {
     "list": frozenset({list}),
     "optional": frozenset({Optional}),
     "timestamp": frozenset({Timestamp}),
-    "duration": frozenset({Duration}),
+    "duration": frozenset({CelDuration}),
     "type": frozenset({TypeValue}),
 }
 
@@ -172,12 +172,12 @@ def a_tenth(size: int) -> int:
     return -(-size // 10)
 
 
-def reading(text: Any, *_: Any) -> int:
+def reading_cost(text: Any, *_: Any) -> int:
     """The first text once."""
     return a_tenth(len(text))
 
 
-def parsing(*values: Any) -> int:
+def parsing_cost(*values: Any) -> int:
     """A text into a value of another kind.
 
     upstream counts its characters only, though Python takes microseconds for the shortest one.
@@ -186,57 +186,57 @@ def parsing(*values: Any) -> int:
     return _PARSE + a_tenth(sum(texts))
 
 
-def converting(value: Any, *_: Any) -> int:
+def conversion_cost(value: Any, *_: Any) -> int:
     """upstream counts one unit, of texts too."""
     return 1 + len(value) // 5 if isinstance(value, str | bytes) else 1
 
 
-def looking_up(*_: Any) -> int:
+def lookup_cost(*_: Any) -> int:
     """The parts of a moment; upstream counts one unit."""
     return _PARSE
 
 
-def rewriting(text: str, *_: Any) -> int:
+def rewriting_cost(text: str, *_: Any) -> int:
     """Character by character; upstream counts it as reading, which only ASCII is here."""
     return a_tenth(len(text)) if text.isascii() else len(text) // 3 + 1
 
 
-def quoting(text: str, *_: Any) -> int:
+def quoting_cost(text: str, *_: Any) -> int:
     return len(text) // 3 + 1
 
 
-def reading_twice(text: Any, *_: Any) -> int:
+def double_reading_cost(text: Any, *_: Any) -> int:
     return a_tenth(2 * len(text))
 
 
-def joining(*values: Any) -> int:
+def joining_cost(*values: Any) -> int:
     """upstream counts the result only, though every part has to be looked at."""
     return a_tenth(2 * len(values[-1])) + len(values[0]) // 2
 
 
-def adding(left: Any, right: Any, *_: Any) -> int:
+def addition_cost(left: Any, right: Any, *_: Any) -> int:
     if isinstance(left, str | bytes):
         return a_tenth(len(left) + len(right))
     return 1
 
 
-def adding_lists(left: list[Any], right: list[Any], *_: Any) -> int:
+def list_addition_cost(left: list[Any], right: list[Any], *_: Any) -> int:
     """upstream links the lists; here they are copied."""
     return 1 + (len(left) + len(right)) // _COPIED_PER_UNIT
 
 
-def comparing(left: Any, right: Any, *_: Any) -> int:
+def comparison_cost(left: Any, right: Any, *_: Any) -> int:
     if isinstance(left, str | bytes) and isinstance(right, str | bytes):
         return a_tenth(min(len(left), len(right)))
     return 1
 
 
-def finding(text: str, part: str, *_: Any) -> int:
+def search_cost(text: str, part: str, *_: Any) -> int:
     """`contains`: each character of one against each of the other."""
     return a_tenth(len(text)) * a_tenth(len(part))
 
 
-def matching(text: str, pattern: str, *_: Any) -> int:
+def pattern_match_cost(text: str, pattern: str, *_: Any) -> int:
     """upstream guesses by its length what a pattern is made of: `a{1000}` counts as two parts."""
     guessed = a_tenth(1 + len(text)) * -(-len(pattern) // 4)
     try:
@@ -246,64 +246,64 @@ def matching(text: str, pattern: str, *_: Any) -> int:
     return max(guessed, len(text) * instructions // 10)
 
 
-def compiling(pattern: str) -> int:
+def pattern_compile_cost(pattern: str) -> int:
     """A pattern that is no literal, when it is first met; upstream counts nothing."""
     return FAILED_PATTERN + 3 * compile_pattern(pattern).instructions
 
 
-def matching_all(text: str, pattern: str, *rest: Any) -> int:
+def pattern_match_all_cost(text: str, pattern: str, *rest: Any) -> int:
     """upstream counts no result; here each match takes as long as ten units."""
-    return matching(text, pattern) + 10 * len(rest[-1])
+    return pattern_match_cost(text, pattern) + 10 * len(rest[-1])
 
 
-def replacing(text: str, *rest: Any) -> int:
+def replacement_cost(text: str, *rest: Any) -> int:
     """upstream counts the text only, though the result may be much longer."""
-    return reading_twice(text) + len(rest[-1]) // _COPIED_PER_UNIT
+    return double_reading_cost(text) + len(rest[-1]) // _COPIED_PER_UNIT
 
 
-def splitting(text: str, *rest: Any) -> int:
+def splitting_cost(text: str, *rest: Any) -> int:
     """upstream counts the text only; here each part is an object."""
-    return reading_twice(text) + len(rest[-1]) // 2
+    return double_reading_cost(text) + len(rest[-1]) // 2
 
 
-def formatting(template: str, *rest: Any) -> int:
+def formatting_cost(template: str, *rest: Any) -> int:
     """upstream counts the template only."""
     return a_tenth(len(template)) + len(rest[-1]) // 5
 
 
-def traversing(value: Any, *_: Any) -> int:
+def traversal_cost(value: Any, *_: Any) -> int:
     """Every element of a list, and every ten characters of the texts in it."""
     if isinstance(value, str | bytes):
         return len(value) // 10
     if isinstance(value, list):
         # upstream: a text of less than ten characters costs nothing; here it takes its time
-        return sum(map(traversing, value)) + len(value)
+        return sum(map(traversal_cost, value)) + len(value)
     return 1
 
 
-def making_list(*values: Any) -> int:
+def list_creation_cost(*values: Any) -> int:
     return len(values[-1]) + _CALL_AND_LIST
 
 
-def flattening(values: list[Any], *rest: Any) -> int:
+def flattening_cost(values: list[Any], *rest: Any) -> int:
     """upstream counts the outer list; the result may be much longer."""
     depth = rest[0] if len(rest) > 1 else 1
     return len(values) * min(depth, 1_000_000) + _CALL_AND_LIST + len(rest[-1])
 
 
-def comparing_all(values: list[Any], *_: Any) -> int:
+def list_comparison_cost(values: list[Any], *_: Any) -> int:
     """`sort` and `distinct`: each element with each."""
     factor = 2.1 if values and isinstance(values[0], str | bytes) else 2.0
     return int(len(values) ** 2 * factor) + _CALL_AND_LIST
 
 
-def pairing(first: list[Any], second: list[Any], *_: Any) -> int:
+def pairing_cost(first: list[Any], second: list[Any], *_: Any) -> int:
     return 1 + len(first) * len(second)
 
 
-def pairing_twice(first: list[Any], second: list[Any], *_: Any) -> int:
+def double_pairing_cost(first: list[Any], second: list[Any], *_: Any) -> int:
     return 1 + 2 * len(first) * len(second)
 
 
-def sized(value: Any, *_: Any) -> int:
+def size_cost(value: Any, *_: Any) -> int:
     return max(1, a_tenth(size_of(value)))

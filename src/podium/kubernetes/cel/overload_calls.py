@@ -16,7 +16,7 @@ from typing import Any
 from podium.golang.regexp import PatternError, TooLarge
 from podium.kubernetes.cel.errors import CelError, cost_exceeded, no_such_overload
 from podium.kubernetes.cel.evaluation import METER, Code, Frame, constant
-from podium.kubernetes.cel.library import FAILED_PATTERN, Overload, compiling
+from podium.kubernetes.cel.library import FAILED_PATTERN, Overload, pattern_compile_cost
 from podium.kubernetes.cel.values import Opaque, type_name
 
 
@@ -87,7 +87,7 @@ def meter_pattern(code: Code) -> Code:
         pattern = code(frame)
         if type(pattern) is str:
             try:
-                frame[METER].charge_once(pattern, compiling)
+                frame[METER].charge_once(pattern, pattern_compile_cost)
             except TooLarge:
                 raise cost_exceeded() from None
             except PatternError as problem:

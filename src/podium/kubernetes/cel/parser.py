@@ -24,16 +24,16 @@ from podium.kubernetes.cel.lexer import (
     tokens_of,
 )
 from podium.kubernetes.cel.syntax import (
-    Bind,
-    Call,
+    BindExpr,
+    CallExpr,
     Comprehension,
-    Ident,
+    Expr,
+    IdentExpr,
     ListLiteral,
-    Literal,
+    LiteralExpr,
     MapLiteral,
-    Node,
     OptionalMap,
-    Select,
+    SelectExpr,
     StructField,
     StructLiteral,
     dotted_name,
@@ -67,7 +67,7 @@ _FIELD = "{'}', '?', IDENTIFIER, ESC_IDENTIFIER}"
 _FIRST = "{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}"
 
 
-def parse(source: str, *, has_bindings: bool = True) -> Node:
+def parse(source: str, *, has_bindings: bool = True) -> Expr:
     """The tree of an expression; raises IssueError. `has_bindings`: `cel.bind` is a macro."""
     parser = _Parser(tokens_of(source), has_bindings=has_bindings)
     tree = parser.expression()
@@ -86,7 +86,7 @@ class _Parser:
         if token.kind != END:
             raise _refuse_token(token, "<EOF>")
 
-    def expression(self) -> Node:
+    def expression(self) -> Expr:
         condition = self._binary(1)
         token = self._peek()
         if token.text != "?" or token.kind != SYMBOL:
@@ -95,9 +95,9 @@ class _Parser:
         then = self._binary(1)
         self._expect(":")
         otherwise = self.expression()
-        return Call(token.offset, "_?_:_", None, [condition, then, otherwise])
+        return CallExpr(token.offset, "_?_:_", None, [condition, then, otherwise])
 
-    def _binary(self, lowest: int) -> Node:
+    def _binary(self, lowest: int) -> Expr:
         left = self._unary()
         while True:
             token = self._peek()
@@ -107,12 +107,12 @@ class _Parser:
             precedence, function = found
             self._at += 1
             right = self._binary(precedence + 1)
-            if precedence <= 2 and isinstance(left, Call) and left.function == function:
+            if precedence <= 2 and isinstance(left, CallExpr) and left.function == function:
                 left.args.append(right)
             else:
-                left = Call(token.offset, function, None, [left, right])
+                left = CallExpr(token.offset, function, None, [left, right])
 
-    def _unary(self) -> Node:
+    def _unary(self) -> Expr:
         token = self._peek()
         if token.kind != SYMBOL or token.text not in ("!", "-"):
             return self._member()
@@ -121,9 +121,9 @@ class _Parser:
         if token.text == "-" and following.kind in (INT, DOUBLE):
             return self._member(negative=True)
         operand = self._unary()
-        return Call(token.offset, "!_" if token.text == "!" else "-_", None, [operand])
+        return CallExpr(token.offset, "!_" if token.text == "!" else "-_", None, [operand])
 
-    def _member(self, *, negative: bool = False) -> Node:
+    def _member(self, *, negative: bool = False) -> Expr:
         node = self._primary(negative=negative)
         while True:
             token = self._peek()
@@ -132,7 +132,7 @@ class _Parser:
             if token.text == ".":
                 self._at += 1
                 if self._accept("?"):
-                    node = Select(token.offset, node, self._name(), optional=True)
+                    node = SelectExpr(token.offset, node, self._name(), optional=True)
                 else:
                     node = self._selection(node, token.offset)
             elif token.text == "[":
@@ -140,27 +140,29 @@ class _Parser:
                 function = "_[?_]" if self._accept("?") else "_[_]"
                 index = self.expression()
                 self._expect("]")
-                node = Call(token.offset, function, None, [node, index])
+                node = CallExpr(token.offset, function, None, [node, index])
             elif token.text == "{" and dotted_name(node):
                 node = self._struct(node)
             else:
                 return node
 
-    def _selection(self, node: Node, offset: int) -> Node:
+    def _selection(self, node: Expr, offset: int) -> Expr:
         name = self._name()
         opening = self._peek()
         if opening.kind == SYMBOL and opening.text == "(":
             self._at += 1
             args = self._arguments(")")
-            return expand(Call(opening.offset, name, node, args), has_bindings=self._has_bindings)
-        return Select(offset, node, name)
+            return expand(
+                CallExpr(opening.offset, name, node, args), has_bindings=self._has_bindings
+            )
+        return SelectExpr(offset, node, name)
 
-    def _primary(self, *, negative: bool = False) -> Node:
+    def _primary(self, *, negative: bool = False) -> Expr:
         token = self._next()
         if token.kind in (INT, UINT, DOUBLE):
-            return Literal(token.offset, _number(token, negative=negative))
+            return LiteralExpr(token.offset, _number(token, negative=negative))
         if token.kind in (STRING, BYTES):
-            return Literal(token.offset, token.value)
+            return LiteralExpr(token.offset, token.value)
         if token.kind == IDENT or token.text == ".":
             return self._identifier(token)
         if token.kind == SYMBOL and token.text == "(":
@@ -173,11 +175,11 @@ class _Parser:
             return self._map(token)
         raise _refuse_token(token, "an expression")
 
-    def _identifier(self, token: Token) -> Node:
+    def _identifier(self, token: Token) -> Expr:
         absolute = token.text == "."
         name = self._name() if absolute else token.text
         if not absolute and name in _CONSTANTS:
-            return Literal(token.offset, _CONSTANTS[name])
+            return LiteralExpr(token.offset, _CONSTANTS[name])
         if name == "in":
             raise _refuse_token(token, "an expression")
         if name in _RESERVED:
@@ -185,12 +187,12 @@ class _Parser:
         opening = self._peek()
         if opening.kind == SYMBOL and opening.text == "(":
             self._at += 1
-            call = Call(opening.offset, name, None, self._arguments(")"))
+            call = CallExpr(opening.offset, name, None, self._arguments(")"))
             return expand(call, has_bindings=self._has_bindings)
-        return Ident(token.offset, name)
+        return IdentExpr(token.offset, name)
 
-    def _arguments(self, closing: str) -> list[Node]:
-        args: list[Node] = []
+    def _arguments(self, closing: str) -> list[Expr]:
+        args: list[Expr] = []
         if self._accept(closing):
             return args
         while True:
@@ -199,7 +201,7 @@ class _Parser:
                 self._expect(closing)
                 return args
 
-    def _list(self, opening: Token) -> Node:
+    def _list(self, opening: Token) -> Expr:
         literal = ListLiteral(opening.offset, [])
         while not self._accept("]"):
             if self._accept("?"):
@@ -210,7 +212,7 @@ class _Parser:
                 break
         return literal
 
-    def _map(self, opening: Token) -> Node:
+    def _map(self, opening: Token) -> Expr:
         literal = MapLiteral(opening.offset, [])
         while not self._accept("}"):
             if self._accept("?"):
@@ -223,7 +225,7 @@ class _Parser:
                 break
         return literal
 
-    def _struct(self, node: Node) -> Node:
+    def _struct(self, node: Expr) -> Expr:
         literal = StructLiteral(self._next().offset, dotted_name(node))
         while not self._accept("}"):
             optional = self._accept("?")
@@ -288,35 +290,35 @@ def _refuse_token(token: Token, wanted: str) -> IssueError:
     )
 
 
-def expand(call: Call, *, has_bindings: bool) -> Node:
+def expand(call: CallExpr, *, has_bindings: bool) -> Expr:
     """The node a macro call stands for, or the call itself; `cel.bind` is not known everywhere."""
     if call.target is None:
         return _has(call) if call.function == "has" and len(call.args) == 1 else call
     is_binding = call.function == "bind" and len(call.args) == 3
     if has_bindings and is_binding and _is_ident(call.target, "cel"):
         name, value, body = call.args
-        return Bind(call.offset, _variable(name), value, body)
+        return BindExpr(call.offset, _variable(name), value, body)
     expander = _RECEIVER_MACROS.get((call.function, len(call.args)))
     return expander(call, call.target) if expander is not None else call
 
 
-def _has(call: Call) -> Node:
+def _has(call: CallExpr) -> Expr:
     selection = call.args[0]
-    if not isinstance(selection, Select) or selection.test or selection.optional:
+    if not isinstance(selection, SelectExpr) or selection.test or selection.optional:
         raise IssueError("invalid argument to has() macro", call.args[0].offset)
-    return Select(call.offset, selection.operand, selection.field, test=True)
+    return SelectExpr(call.offset, selection.operand, selection.field, test=True)
 
 
-def _predicate(kind: str) -> Callable[[Call, Node], Node]:
-    def build(call: Call, target: Node) -> Node:
+def _predicate(kind: str) -> Callable[[CallExpr, Expr], Expr]:
+    def build(call: CallExpr, target: Expr) -> Expr:
         *names, condition = call.args
         return Comprehension(call.offset, kind, target, _variables(names), condition=condition)
 
     return build
 
 
-def _value(kind: str, variables: int) -> Callable[[Call, Node], Node]:
-    def build(call: Call, target: Node) -> Node:
+def _value(kind: str, variables: int) -> Callable[[CallExpr, Expr], Expr]:
+    def build(call: CallExpr, target: Expr) -> Expr:
         names, rest = call.args[:variables], call.args[variables:]
         condition = rest[0] if len(rest) == 2 else None
         return Comprehension(
@@ -326,31 +328,31 @@ def _value(kind: str, variables: int) -> Callable[[Call, Node], Node]:
     return build
 
 
-def _optional_map(*, flat: bool) -> Callable[[Call, Node], Node]:
-    def build(call: Call, target: Node) -> Node:
+def _optional_map(*, flat: bool) -> Callable[[CallExpr, Expr], Expr]:
+    def build(call: CallExpr, target: Expr) -> Expr:
         return OptionalMap(call.offset, target, _variable(call.args[0]), call.args[1], flat)
 
     return build
 
 
-def _variables(nodes: list[Node]) -> tuple[str, ...]:
+def _variables(nodes: list[Expr]) -> tuple[str, ...]:
     names = tuple(_variable(node) for node in nodes)
     if len(set(names)) < len(names):
         raise IssueError(f"duplicate variable name: {names[1]}", nodes[1].offset)
     return names
 
 
-def _variable(node: Node) -> str:
-    if not isinstance(node, Ident):
+def _variable(node: Expr) -> str:
+    if not isinstance(node, IdentExpr):
         raise IssueError("argument must be a simple name", node.offset)
     return node.name
 
 
-def _is_ident(node: Node, name: str) -> bool:
-    return isinstance(node, Ident) and node.name == name
+def _is_ident(node: Expr, name: str) -> bool:
+    return isinstance(node, IdentExpr) and node.name == name
 
 
-_RECEIVER_MACROS: dict[tuple[str, int], Callable[[Call, Node], Node]] = {
+_RECEIVER_MACROS: dict[tuple[str, int], Callable[[CallExpr, Expr], Expr]] = {
     ("all", 2): _predicate("all"),
     ("all", 3): _predicate("all"),
     ("exists", 2): _predicate("exists"),

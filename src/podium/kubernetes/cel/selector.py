@@ -90,7 +90,7 @@ class _Domains(dict[str, dict[str, Any]]):
         return _EMPTY
 
 
-class Selector:
+class CelSelector:
     """A compiled selector."""
 
     __slots__ = ("_program", "expression")
@@ -118,7 +118,7 @@ class Selector:
 
 
 @lru_cache(maxsize=4096)
-def compile_selector(expression: str, *, lists: bool = False) -> Selector:
+def compile_selector(expression: str, *, lists: bool = False) -> CelSelector:
     """The selector for an expression; raises CompileError with the text users see."""
     try:
         program = _environment(lists).compile(expression)
@@ -126,7 +126,7 @@ def compile_selector(expression: str, *, lists: bool = False) -> Selector:
         raise CompileError(f"compilation failed: {problem}") from None
     if program.result not in (BOOL, ANY, *((DYN,) if lists else ())):
         raise CompileError(f"must evaluate to bool or the unknown type, not {program.result}")
-    return Selector(expression, program)
+    return CelSelector(expression, program)
 
 
 def device_view(

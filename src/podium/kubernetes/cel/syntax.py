@@ -1,7 +1,7 @@
 """The tree of an expression.
 
-Operators and functions are all `Call`s, under the names cel-go gives them (`_+_`, `@in`). Macros
-are expanded while parsing, into nodes of their own rather than into folds, so that compiling
+Operators and functions are all `CallExpr`s, under the names cel-go gives them (`_+_`, `@in`).
+Macros are expanded while parsing, into nodes of their own rather than into folds, so that compiling
 `exists` means compiling a loop.
 """
 
@@ -10,64 +10,64 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Node:
+class Expr:
     offset: int
 
 
 @dataclass(slots=True)
-class Literal(Node):
+class LiteralExpr(Expr):
     value: object
 
 
 @dataclass(slots=True)
-class Ident(Node):
+class IdentExpr(Expr):
     name: str
 
 
 @dataclass(slots=True)
-class Select(Node):
+class SelectExpr(Expr):
     """`operand.field`; with `test` it is `has(operand.field)`, with `optional` `operand.?field`."""
 
-    operand: Node
+    operand: Expr
     field: str
     test: bool = False
     optional: bool = False
 
 
 @dataclass(slots=True)
-class Call(Node):
+class CallExpr(Expr):
     """A call of a function or operator; `target` is set for the form `target.function(...)`."""
 
     function: str
-    target: Node | None
-    args: list[Node]
+    target: Expr | None
+    args: list[Expr]
 
 
 @dataclass(slots=True)
-class ListLiteral(Node):
+class ListLiteral(Expr):
     """Elements at `optional` positions are left out when they are `optional.none()`."""
 
-    elements: list[Node]
+    elements: list[Expr]
     optional: set[int] = field(default_factory=set)
 
 
 @dataclass(slots=True)
-class MapLiteral(Node):
-    entries: list[tuple[Node, Node]]
+class MapLiteral(Expr):
+    entries: list[tuple[Expr, Expr]]
     optional: set[int] = field(default_factory=set)
 
 
 @dataclass(slots=True)
-class StructField(Node):
+class StructField(Expr):
     """`name: value`; its place is that of the colon."""
 
     name: str
-    value: Node
+    value: Expr
     optional: bool = False
 
 
 @dataclass(slots=True)
-class StructLiteral(Node):
+class StructLiteral(Expr):
     """`Name{field: value}`; its place is that of the brace."""
 
     type_name: str
@@ -75,7 +75,7 @@ class StructLiteral(Node):
 
 
 @dataclass(slots=True)
-class Comprehension(Node):
+class Comprehension(Expr):
     """A macro over a list or map.
 
     `kind` is one of all, exists, exists_one, filter, map, transformList, transformMap,
@@ -84,53 +84,53 @@ class Comprehension(Node):
     """
 
     kind: str
-    range: Node
+    range: Expr
     names: tuple[str, ...]
-    condition: Node | None = None
-    body: Node | None = None
+    condition: Expr | None = None
+    body: Expr | None = None
 
 
 @dataclass(slots=True)
-class Bind(Node):
+class BindExpr(Expr):
     """`cel.bind(name, value, body)`."""
 
     name: str
-    value: Node
-    body: Node
+    value: Expr
+    body: Expr
 
 
 @dataclass(slots=True)
-class OptionalMap(Node):
+class OptionalMap(Expr):
     """`target.optMap(name, body)`, or `optFlatMap` when `flat`."""
 
-    target: Node
+    target: Expr
     name: str
-    body: Node
+    body: Expr
     flat: bool
 
 
-def dotted_name(node: Node) -> str:
+def dotted_name(node: Expr) -> str:
     """`a.b.c` for a plain chain of selections, otherwise an empty string."""
-    if isinstance(node, Ident):
+    if isinstance(node, IdentExpr):
         return node.name
-    if isinstance(node, Select) and not node.test and not node.optional:
+    if isinstance(node, SelectExpr) and not node.test and not node.optional:
         prefix = dotted_name(node.operand)
         return f"{prefix}.{node.field}" if prefix else ""
     return ""
 
 
-def walk(node: Node) -> Iterator[Node]:
+def walk(node: Expr) -> Iterator[Expr]:
     """A node and everything below it."""
-    pending: list[Node | None] = [node]
+    pending: list[Expr | None] = [node]
     while pending:
         found = pending.pop()
         if found is None:
             continue
         yield found
         match found:
-            case Select():
+            case SelectExpr():
                 pending.append(found.operand)
-            case Call():
+            case CallExpr():
                 pending += (found.target, *found.args)
             case ListLiteral():
                 pending += found.elements
@@ -140,7 +140,7 @@ def walk(node: Node) -> Iterator[Node]:
                 pending += (each.value for each in found.fields)
             case Comprehension():
                 pending += (found.range, found.condition, found.body)
-            case Bind():
+            case BindExpr():
                 pending += (found.value, found.body)
             case OptionalMap():
                 pending += (found.target, found.body)

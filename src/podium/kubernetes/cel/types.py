@@ -94,24 +94,24 @@ def object_type(name: str) -> Type:
     return Type(name)
 
 
-class Solution:
+class TypeSubstitution:
     """What type parameters stand for. A trial works on a copy and is kept if it fits."""
 
     def __init__(self, bound: dict[Type, Type] | None = None) -> None:
         self.bound: dict[Type, Type] = {} if bound is None else bound
 
-    def trial(self) -> "Solution":
-        return Solution(dict(self.bound))
+    def trial(self) -> "TypeSubstitution":
+        return TypeSubstitution(dict(self.bound))
 
-    def resolved(self, found: Type, *, final: bool = False) -> Type:
+    def resolve(self, found: Type, *, final: bool = False) -> Type:
         """A type with its parameters filled in; unsolved ones become `dyn` when `final`."""
         if found in self.bound:
-            return self.resolved(self.bound[found], final=final)
+            return self.resolve(self.bound[found], final=final)
         if is_parameter(found):
             return DYN if final else found
         if not found.params:
             return found
-        return Type(found.kind, tuple(self.resolved(p, final=final) for p in found.params))
+        return Type(found.kind, tuple(self.resolve(p, final=final) for p in found.params))
 
     def accepts(self, wanted: Type, given: Type) -> bool:
         """Whether a value of type `given` may be where `wanted` is requested."""
@@ -132,7 +132,7 @@ class Solution:
         )
 
     def _bind(self, name: Type, other: Type, *, flipped: bool) -> bool:
-        other = self.resolved(other)
+        other = self.resolve(other)
         if other == name:
             return True
         held = self.bound.get(name)
@@ -142,18 +142,18 @@ class Solution:
             self.bound[name] = other
             return True
         fits = self.accepts(other, held) if flipped else self.accepts(held, other)
-        general = fits and _at_least_as_general(other, self.resolved(held))
+        general = fits and _at_least_as_general(other, self.resolve(held))
         if general and name not in parameters_of(other):
             self.bound[name] = other
         return fits
 
-    def joined(self, first: Type, second: Type) -> Type | None:
+    def join_types(self, first: Type, second: Type) -> Type | None:
         """The more general of two types that fit each other, None if they do not."""
         trial = self.trial()
         if not trial.accepts(first, second):
             return None
         self.bound = trial.bound
-        first, second = self.resolved(first), self.resolved(second)
+        first, second = self.resolve(first), self.resolve(second)
         return second if _at_least_as_general(second, first) else first
 
 

@@ -53,7 +53,7 @@ class TypeValue:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Duration:
+class CelDuration:
     nanos: int
 
 
@@ -146,7 +146,7 @@ def equal(left: Any, right: Any) -> bool:
         return bool(left.present == right.present)
     if kind is StructValue and other is StructValue:
         return bool(left.type == right.type) and equal(dict(left.fields), dict(right.fields))
-    return kind is other and kind in (TypeValue, Duration, Timestamp) and bool(left == right)
+    return kind is other and kind in (TypeValue, CelDuration, Timestamp) and bool(left == right)
 
 
 def size_of(value: Any) -> int:
@@ -206,7 +206,7 @@ _TYPE_NAMES: dict[type, str] = {
     bytes: "bytes",
     type(None): "null_type",
     list: "list",
-    Duration: "google.protobuf.Duration",
+    CelDuration: "google.protobuf.Duration",
     Timestamp: "google.protobuf.Timestamp",
     TypeValue: "type",
     Optional: "optional_type",

@@ -22,14 +22,14 @@ from podium.kubernetes.rules.timestamps import Moment
 
 
 @dataclass(frozen=True, slots=True)
-class Create:
+class CreateAction:
     resource: ResourceType
     namespace: str
     body: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
-class Patch:
+class PatchAction:
     resource: ResourceType
     namespace: str
     name: str
@@ -39,7 +39,7 @@ class Patch:
 
 
 @dataclass(frozen=True, slots=True)
-class Delete:
+class DeleteAction:
     """Of this very object: another one of the same name stays."""
 
     resource: ResourceType
@@ -50,7 +50,7 @@ class Delete:
     propagation: str = ""
 
 
-Action = Create | Patch | Delete
+Action = CreateAction | PatchAction | DeleteAction
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,9 @@ def delete(
     *,
     grace_period_s: int | None = None,
     propagation: str = "",
-) -> Delete:
+) -> DeleteAction:
     metadata = obj.metadata
-    return Delete(
+    return DeleteAction(
         resource, metadata.namespace, metadata.name, metadata.uid, grace_period_s, propagation
     )
 
@@ -82,47 +82,49 @@ def status_patch(
     obj: KubeObject,
     status: JsonObject,
     kind: PatchType = PatchType.STRATEGIC,
-) -> Patch:
+) -> PatchAction:
     """A change of the status; conditions that are not in it stay as they are."""
     metadata = obj.metadata
-    return Patch(resource, metadata.namespace, metadata.name, {"status": status}, "status", kind)
+    return PatchAction(
+        resource, metadata.namespace, metadata.name, {"status": status}, "status", kind
+    )
 
 
 def status_writes(plan: Plan) -> list[Action]:
     """What a plan reports."""
-    return [each for each in plan.actions if isinstance(each, Patch) and each.subresource]
+    return [each for each in plan.actions if isinstance(each, PatchAction) and each.subresource]
 
 
 def without_creations(plan: Plan) -> list[Action]:
     """What a plan does that needs nothing new."""
-    return [each for each in plan.actions if not isinstance(each, Create)]
+    return [each for each in plan.actions if not isinstance(each, CreateAction)]
 
 
-def find_creation(plan: Plan, *resources: ResourceType) -> Create | None:
+def find_creation(plan: Plan, *resources: ResourceType) -> CreateAction | None:
     """The first thing of some kinds that a plan makes."""
-    made = (each for each in plan.actions if isinstance(each, Create))
+    made = (each for each in plan.actions if isinstance(each, CreateAction))
     return next((each for each in made if each.resource in resources), None)
 
 
-def reported(status: KubeStruct, wanted: JsonObject) -> JsonObject:
+def read_reported_fields(status: KubeStruct, wanted: JsonObject) -> JsonObject:
     """What a status says now of the fields that are to be written into it."""
     fields = zip(status.__struct_encode_fields__, status.__struct_fields__, strict=True)
     return {name: getattr(status, attribute) for name, attribute in fields if name in wanted}
 
 
-def without_finalizer(resource: ResourceType, obj: KubeObject, finalizer: str) -> Patch:
+def without_finalizer(resource: ResourceType, obj: KubeObject, finalizer: str) -> PatchAction:
     """Take one finalizer away; refused if somebody else has changed them meanwhile."""
     metadata = obj.metadata
     kept = [each for each in metadata.finalizers or () if each != finalizer]
     changed = {"finalizers": kept or None, **_unchanged_since(metadata)}
-    return Patch(resource, metadata.namespace, metadata.name, {"metadata": changed})
+    return PatchAction(resource, metadata.namespace, metadata.name, {"metadata": changed})
 
 
-def metadata_patch(resource: ResourceType, obj: KubeObject, changed: JsonObject) -> Patch:
+def metadata_patch(resource: ResourceType, obj: KubeObject, changed: JsonObject) -> PatchAction:
     """A change of metadata that is refused if the object is not as it was seen."""
     metadata = obj.metadata
     body = {"metadata": {**changed, **_unchanged_since(metadata)}}
-    return Patch(resource, metadata.namespace, metadata.name, body)
+    return PatchAction(resource, metadata.namespace, metadata.name, body)
 
 
 def _unchanged_since(metadata: ObjectMeta) -> JsonObject:
@@ -137,7 +139,7 @@ def sooner(*delays: float | None) -> float | None:
 
 def event_about(
     obj: KubeObject, component: str, type_: str, reason: str, message: str, moment: Moment
-) -> Create:
+) -> CreateAction:
     metadata = obj.metadata
     body = {
         "metadata": {"generateName": f"{metadata.name}.", "namespace": metadata.namespace},
@@ -158,7 +160,7 @@ def event_about(
         "lastTimestamp": moment.timestamp,
         "count": 1,
     }
-    return Create(EVENTS, metadata.namespace, body)
+    return CreateAction(EVENTS, metadata.namespace, body)
 
 
 def plan_without_pods(

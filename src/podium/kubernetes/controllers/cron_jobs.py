@@ -14,7 +14,7 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
-    Create,
+    CreateAction,
     Plan,
     Wake,
     delete,
@@ -23,7 +23,7 @@ from podium.kubernetes.controllers.controller import (
     status_patch,
 )
 from podium.kubernetes.controllers.job_pods import JOB
-from podium.kubernetes.controllers.objects import Kind, owner_reference
+from podium.kubernetes.controllers.objects import OwnerKind, owner_reference
 from podium.kubernetes.controllers.ownership import wake_owners
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.controllers.workloads import CronJob, Job
@@ -37,7 +37,7 @@ from podium.kubernetes.rules.cron_schedule import (
 from podium.kubernetes.rules.merge_patch import PatchType
 from podium.kubernetes.rules.timestamps import Moment, seconds_of, time_text
 
-CRON_JOB: Final = Kind("batch/v1", "CronJob")
+CRON_JOB: Final = OwnerKind("batch/v1", "CronJob")
 SCHEDULED_AT: Final = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 _PADDING: Final = timedelta(milliseconds=100)
 """Looking again a little late makes up for clocks that differ."""
@@ -181,7 +181,7 @@ def decide(
                 if cron.spec.concurrency_policy == "Replace":
                     started += [delete(JOBS, job, propagation="Background") for job in active]
                     active = []
-                started.append(Create(JOBS, cron.namespace, job_of(cron, due, zone)))
+                started.append(CreateAction(JOBS, cron.namespace, job_of(cron, due, zone)))
             last = timestamp_of(due)
         wait = next_look(cron, schedule, now)
         again_after_s = None if wait is None else wait.total_seconds() * moment.speed

@@ -15,7 +15,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.objects import Kind
+from podium.kubernetes.controllers.objects import OwnerKind
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH, pod_from_template
 from podium.kubernetes.controllers.workloads import DaemonSet
 from podium.kubernetes.kinds.node import Node, Taint
@@ -27,10 +27,10 @@ from podium.kubernetes.rules.tolerations import (
     COMPARISON_ALLOWED,
     NO_EXECUTE,
     NO_SCHEDULE,
-    untolerated,
+    find_untolerated_taint,
 )
 
-DAEMON_SET: Final = Kind("apps/v1", "DaemonSet")
+DAEMON_SET: Final = OwnerKind("apps/v1", "DaemonSet")
 _GENERATION: Final = "pod-template-generation"
 _GENERATION_MARK: Final = "deprecated.daemonset.template.generation"
 _TOLERATED: Final = (
@@ -79,7 +79,10 @@ class DaemonTemplate:
         if not self._required.matches(labels, node):
             return False
         return (
-            untolerated(taints, self._tolerations, effects, comparison=COMPARISON_ALLOWED) is None
+            find_untolerated_taint(
+                taints, self._tolerations, effects, comparison=COMPARISON_ALLOWED
+            )
+            is None
         )
 
     def pod_for(self, node: str, revision: str) -> JsonObject:

@@ -13,12 +13,12 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
-    Create,
+    CreateAction,
     Plan,
     Wake,
     delete,
     plan_without_pods,
-    reported,
+    read_reported_fields,
     status_patch,
 )
 from podium.kubernetes.controllers.daemon_pods import DAEMON_SET, DaemonTemplate
@@ -87,7 +87,7 @@ def decide(
     if not made and not removed:
         actions += _roll_pods(daemons, places, revision.hash, moment)
     status = _status(daemons, places, revision.hash, moment)
-    if status != reported(daemons.status, status):
+    if status != read_reported_fields(daemons.status, status):
         actions.append(status_patch(DAEMON_SETS, daemons, status))
     again = availability(owned, daemons.spec.min_ready_seconds, moment).again_after_s
     return Plan(actions, again)
@@ -125,7 +125,7 @@ def _pods_in_place(
             removed += [delete(PODS, pod) for pod in staying]
         elif place.wanted and not place.pods:
             body = template.pod_for(place.node.name, revision)
-            made.append(Create(PODS, daemons.namespace, body))
+            made.append(CreateAction(PODS, daemons.namespace, body))
         else:
             ended = [pod for pod in staying if pod.is_ended]
             alive = sorted(

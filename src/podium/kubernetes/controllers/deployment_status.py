@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.controller import reported
+from podium.kubernetes.controllers.controller import read_reported_fields
 from podium.kubernetes.controllers.objects import changed_condition, condition_of
 from podium.kubernetes.controllers.replica_sets import REPLICA_FAILURE
 from podium.kubernetes.controllers.rollout import limits
@@ -55,7 +55,9 @@ def deployment_status(
     conditions += _failure(deployment, new, sets)
     if conditions:
         return {**counts, "conditions": conditions}, again_after_s
-    return ({} if counts == reported(deployment.status, counts) else counts), again_after_s
+    return (
+        {} if counts == read_reported_fields(deployment.status, counts) else counts
+    ), again_after_s
 
 
 def _counts(
@@ -145,7 +147,7 @@ def _copy(failure: Condition) -> JsonObject:
 
 
 def _has_progressed(deployment: Deployment, counts: dict[str, int]) -> bool:
-    before = reported(deployment.status, counts)
+    before = read_reported_fields(deployment.status, counts)
     old_pods = counts["replicas"] - counts["updatedReplicas"]
     return (
         any(

@@ -11,8 +11,8 @@ from podium.golang.arithmetic import parse_int
 from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
-    Create,
-    Patch,
+    CreateAction,
+    PatchAction,
     Plan,
     Wake,
     delete,
@@ -123,7 +123,7 @@ def _creation(
             return emptying
     replicas = new_replicas(deployment, 0, old)
     made: list[Action] = [
-        Create(
+        CreateAction(
             REPLICA_SETS,
             deployment.namespace,
             replica_set_of(
@@ -147,7 +147,7 @@ def _roll(
     actions: list[Action] = []
     if _revision(new) != revision:
         body = {"metadata": {"annotations": {REVISION: str(revision)}}}
-        actions.append(Patch(REPLICA_SETS, new.namespace, new.name, body))
+        actions.append(PatchAction(REPLICA_SETS, new.namespace, new.name, body))
     actions += _tell_revision(deployment, revision)
     if deployment.spec.strategy.type == "Recreate":
         emptying = _scale_to_zero(deployment, old)
@@ -167,7 +167,7 @@ def _tell_revision(deployment: Deployment, revision: int) -> list[Action]:
     if _revision(deployment) == revision:
         return []
     body = {"metadata": {"annotations": {REVISION: str(revision)}}}
-    return [Patch(DEPLOYMENTS, deployment.namespace, deployment.name, body)]
+    return [PatchAction(DEPLOYMENTS, deployment.namespace, deployment.name, body)]
 
 
 def _resize(
@@ -201,7 +201,7 @@ def _still_there(old: Sequence[ReplicaSet], pods: Mapping[str, Sequence[Pod]]) -
 def _scale_replica_set(deployment: Deployment, replica_set: ReplicaSet, replicas: int) -> Action:
     marks = {"annotations": size_marks(deployment)}
     body = {"metadata": marks, "spec": {"replicas": replicas}}
-    return Patch(REPLICA_SETS, replica_set.namespace, replica_set.name, body)
+    return PatchAction(REPLICA_SETS, replica_set.namespace, replica_set.name, body)
 
 
 def _cleaning_up(

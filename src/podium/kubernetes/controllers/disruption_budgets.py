@@ -17,7 +17,7 @@ from podium.kubernetes.controllers.controller import (
     NOTHING,
     Plan,
     Wake,
-    reported,
+    read_reported_fields,
     sooner,
     status_patch,
 )
@@ -105,7 +105,7 @@ def decide(budget: PodDisruptionBudget, pods: GuardedPods, scale: Scale, moment:
     )
     if condition is not None:
         status["conditions"] = [condition]
-    elif not gone and status == reported(budget.status, status):
+    elif not gone and status == read_reported_fields(budget.status, status):
         return Plan([], again_after_s)
     status["disruptedPods"] = gone
     return Plan([status_patch(POD_DISRUPTION_BUDGETS, budget, status)], again_after_s)

@@ -11,8 +11,8 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
-    Create,
-    Patch,
+    CreateAction,
+    PatchAction,
     Plan,
     Wake,
     delete,
@@ -30,13 +30,13 @@ from podium.kubernetes.controllers.endpoints import (
     slice_ports,
     wake_services,
 )
-from podium.kubernetes.controllers.objects import Kind, owner_reference
+from podium.kubernetes.controllers.objects import OwnerKind, owner_reference
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import EndpointSlice, Service, Stores
 from podium.kubernetes.resources.resource_types import ENDPOINT_SLICES
 from podium.kubernetes.rules.timestamps import Moment
 
-SERVICE: Final = Kind("v1", "Service")
+SERVICE: Final = OwnerKind("v1", "Service")
 MAX_ENDPOINTS: Final = 100
 _MANAGED_BY: Final = "endpointslice.kubernetes.io/managed-by"
 _CONTROLLER: Final = "endpointslice-controller.k8s.io"
@@ -124,7 +124,7 @@ def _distribute_endpoints(
 def _change(known: EndpointSlice, endpoints: list[JsonObject], labels: dict[str, str]) -> Action:
     wanted = {**dict.fromkeys(known.metadata.labels or {}), **labels}
     body = {"metadata": {"labels": wanted}, "endpoints": endpoints}
-    return Patch(ENDPOINT_SLICES, known.namespace, known.name, body)
+    return PatchAction(ENDPOINT_SLICES, known.namespace, known.name, body)
 
 
 def _new_slice(
@@ -142,7 +142,7 @@ def _new_slice(
         "endpoints": endpoints,
         "ports": group.ports,
     }
-    return Create(ENDPOINT_SLICES, service.namespace, body)
+    return CreateAction(ENDPOINT_SLICES, service.namespace, body)
 
 
 def _labels(service: Service) -> dict[str, str]:

@@ -10,7 +10,14 @@ from typing import Final
 
 from podium.golang.json_values import JsonObject
 from podium.golang.urls import parse_ip
-from podium.kubernetes.controllers.controller import NOTHING, Create, Patch, Plan, Wake, delete
+from podium.kubernetes.controllers.controller import (
+    NOTHING,
+    CreateAction,
+    PatchAction,
+    Plan,
+    Wake,
+    delete,
+)
 from podium.kubernetes.controllers.pods import Container, Pod
 from podium.kubernetes.controllers.stores import (
     EXTERNAL_NAME,
@@ -221,7 +228,7 @@ def decide(service: Service, pods: Sequence[Pod], known: Endpoints | None) -> Pl
         if mark:
             metadata["annotations"] = {_OVER_CAPACITY: mark}
         body = {"apiVersion": "v1", "kind": "Endpoints", "metadata": metadata, "subsets": subsets}
-        return Plan([Create(ENDPOINTS, service.namespace, body)])
+        return Plan([CreateAction(ENDPOINTS, service.namespace, body)])
     same_mark = known.metadata.annotation(_OVER_CAPACITY) == (mark or "")
     if list(known.subsets or ()) == subsets and known.metadata.labels == labels and same_mark:
         return NOTHING
@@ -232,7 +239,7 @@ def decide(service: Service, pods: Sequence[Pod], known: Endpoints | None) -> Pl
         },
         "subsets": subsets or None,
     }
-    return Plan([Patch(ENDPOINTS, service.namespace, service.name, change)])
+    return Plan([PatchAction(ENDPOINTS, service.namespace, service.name, change)])
 
 
 def wake_services(stores: Stores, wake: Wake) -> None:

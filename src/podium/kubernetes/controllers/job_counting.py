@@ -87,7 +87,7 @@ def count(job: Job, pods: Sequence[Pod], held: Collection[str] = ()) -> Count:
     return Count(succeeded + len(left_succeeded), all_failed, counted, actions)
 
 
-def reported(status: JobStatus) -> JsonObject:
+def encode_counts(status: JobStatus) -> JsonObject:
     known = status.uncounted_terminated_pods or _NONE
     kept = {"succeeded": list(known.succeeded or ()), "failed": list(known.failed or ())}
     return {

@@ -5,12 +5,12 @@ from itertools import count, islice
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.objects import Kind
+from podium.kubernetes.controllers.objects import OwnerKind
 from podium.kubernetes.controllers.pod_templates import pod_from_template
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.workloads import Job
 
-JOB: Final = Kind("batch/v1", "Job")
+JOB: Final = OwnerKind("batch/v1", "Job")
 COMPLETION_INDEX: Final = "batch.kubernetes.io/job-completion-index"
 _INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
 

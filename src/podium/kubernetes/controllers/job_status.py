@@ -18,7 +18,7 @@ from podium.kubernetes.rules.timestamps import Moment
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class JobSituation:
     job: Job
     pods: Sequence[Pod]
     active: Sequence[Pod]
@@ -42,7 +42,7 @@ class Situation:
         return sum(pod.metadata.is_terminating and not pod.is_ended for pod in self.pods)
 
 
-def job_status(situation: Situation, conditions: Sequence[JsonObject]) -> JsonObject:
+def job_status(situation: JobSituation, conditions: Sequence[JsonObject]) -> JsonObject:
     job = situation.job
     status: JsonObject = {
         "active": len(situation.active),
@@ -73,7 +73,7 @@ def reported_status(job: Job) -> JsonObject:
         "active": status.active,
         "ready": status.ready or 0,
         "terminating": status.terminating or 0,
-        **job_counting.reported(status),
+        **job_counting.encode_counts(status),
         "startTime": status.start_time,
     }
     if job.is_indexed:
@@ -94,34 +94,34 @@ _FAILED_INDEXES: Final = ("FailedIndexes", "Job has failed indexes")
 _REACHED: Final = ("CompletionsReached", "Reached expected number of succeeded pods")
 
 
-class Verdict(NamedTuple):
+class JobVerdict(NamedTuple):
     announcement: str
     """The type of the condition that comes before the final one."""
     reason: str
     message: str
 
 
-def find_verdict(situation: Situation) -> Verdict | None:
+def find_verdict(situation: JobSituation) -> JobVerdict | None:
     job = situation.job
     announced = job.announcement
     if announced is not None:
-        return Verdict(announced.type, announced.reason, announced.message)
+        return JobVerdict(announced.type, announced.reason, announced.message)
     failure = _failure(situation) or _index_failure(situation)
     if failure is not None:
-        return Verdict("FailureTarget", *failure)
+        return JobVerdict("FailureTarget", *failure)
     completions = job.spec.completions
     if job.is_indexed:
         rule = match_success(job.spec.success_policy, completions or 0, situation.done)
         if rule is not None:
-            return Verdict("SuccessCriteriaMet", "SuccessPolicy", rule)
+            return JobVerdict("SuccessCriteriaMet", "SuccessPolicy", rule)
     if completions is None:
         complete = situation.succeeded > 0 and not situation.active
     else:
         complete = situation.succeeded >= completions and not job.spec.suspend
-    return Verdict("SuccessCriteriaMet", *_REACHED) if complete else None
+    return JobVerdict("SuccessCriteriaMet", *_REACHED) if complete else None
 
 
-def _failure(situation: Situation) -> tuple[str, str] | None:
+def _failure(situation: JobSituation) -> tuple[str, str] | None:
     job = situation.job
     for pod in situation.pods if job.spec.pod_failure_policy is not None else ():
         if has_failed(job, pod):
@@ -138,7 +138,7 @@ def _failure(situation: Situation) -> tuple[str, str] | None:
     return None
 
 
-def _restarts_exceed(situation: Situation, limit: int) -> bool:
+def _restarts_exceed(situation: JobSituation, limit: int) -> bool:
     """upstream: pods that restart in place use up the limit with their restarts."""
     if situation.job.spec.template.spec.get("restartPolicy") != "OnFailure":
         return False
@@ -146,7 +146,7 @@ def _restarts_exceed(situation: Situation, limit: int) -> bool:
     return restarts > 0 if limit == 0 else restarts >= limit
 
 
-def _index_failure(situation: Situation) -> tuple[str, str] | None:
+def _index_failure(situation: JobSituation) -> tuple[str, str] | None:
     failed, spec = len(situation.failed_indexes), situation.job.spec
     if not failed:
         return None

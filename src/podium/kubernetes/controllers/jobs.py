@@ -13,7 +13,7 @@ from podium.kubernetes.controllers import job_counting, job_pods
 from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
-    Create,
+    CreateAction,
     Plan,
     Wake,
     delete,
@@ -34,8 +34,8 @@ from podium.kubernetes.controllers.job_counting import (
 from podium.kubernetes.controllers.job_pods import JOB, job_pod, wanted_pods
 from podium.kubernetes.controllers.job_policies import match_failure, read_indexes
 from podium.kubernetes.controllers.job_status import (
-    Situation,
-    Verdict,
+    JobSituation,
+    JobVerdict,
     find_verdict,
     job_status,
     reported_status,
@@ -72,7 +72,7 @@ def decide(job: Job, pods: Sequence[Pod], moment: Moment, burst: int = BURST) ->
     settled = done | failed | job_pods.indexes_of(active)
     held = {} if job.announcement or not burst else held_pods(job, pods, settled)
     counted = job_counting.count(job, pods, {pod.metadata.uid for pod in held.values()})
-    situation = Situation(job, pods, active, counted, done, failed, held, moment, burst)
+    situation = JobSituation(job, pods, active, counted, done, failed, held, moment, burst)
     actions, conditions, again_after_s = _progress(situation)
     status = job_status(situation, conditions)
     if conditions or status != reported_status(job):
@@ -105,7 +105,7 @@ def _afterwards(job: Job, pods: Sequence[Pod], moment: Moment) -> Plan:
 
 
 def _progress(
-    situation: Situation,
+    situation: JobSituation,
 ) -> tuple[list[Action], list[JsonObject], float | None]:
     """Pods to make or remove, conditions to write, and when to look again."""
     verdict = find_verdict(situation)
@@ -123,7 +123,7 @@ def _progress(
 
 
 def _end_job(
-    situation: Situation, verdict: Verdict
+    situation: JobSituation, verdict: JobVerdict
 ) -> tuple[list[Action], list[JsonObject], float | None]:
     """Announce the end, remove what still runs, and when all of it is gone, be over."""
     announced, reason, message = verdict
@@ -142,7 +142,7 @@ def _end_job(
     return removal, [each for each in conditions if each is not None], None
 
 
-def _suspension(situation: Situation) -> list[JsonObject]:
+def _suspension(situation: JobSituation) -> list[JsonObject]:
     job, moment = situation.job, situation.moment
     if job.spec.suspend:
         state = ("True", "JobSuspended", "Job suspended")
@@ -155,7 +155,7 @@ def _suspension(situation: Situation) -> list[JsonObject]:
     return [] if made is None else [made]
 
 
-def _pods(situation: Situation) -> tuple[list[Action], float | None]:
+def _pods(situation: JobSituation) -> tuple[list[Action], float | None]:
     wanted = wanted_pods(situation.job, situation.succeeded, len(situation.active))
     missing = wanted - len(situation.active)
     if missing < 0:
@@ -170,7 +170,7 @@ def _pods(situation: Situation) -> tuple[list[Action], float | None]:
     if pause_s > 0:
         return [], pause_s
     body = job_pod(situation.job, None, finalizers=[TRACKING])
-    made = [Create(PODS, situation.job.namespace, body)] * min(missing, situation.burst)
+    made = [CreateAction(PODS, situation.job.namespace, body)] * min(missing, situation.burst)
     return list(made), 0.0 if missing > situation.burst else None
 
 
@@ -180,7 +180,7 @@ def _remove_unneeded_pods(pods: Sequence[Pod]) -> list[Action]:
     return [*tracked, *(delete(PODS, pod) for pod in pods)]
 
 
-def _pause(situation: Situation) -> float:
+def _pause(situation: JobSituation) -> float:
     """How long to wait after failures before more pods are made."""
     job = situation.job
     failed = [pod for pod in situation.pods if has_failed(job, pod)]
@@ -196,7 +196,7 @@ def _rest_of_pause(failures: int, last: str | None, moment: Moment) -> float:
     return pause_s - moment.age_s(last)
 
 
-def _new_indexes(situation: Situation, missing: int) -> tuple[list[Action], float | None]:
+def _new_indexes(situation: JobSituation, missing: int) -> tuple[list[Action], float | None]:
     job, held = situation.job, situation.held
     taken = situation.done | situation.failed_indexes | job_pods.indexes_of(situation.active)
     if job.replaces_only_failed:
@@ -223,7 +223,7 @@ def _index_pause(predecessor: Pod | None, moment: Moment) -> float:
 def _new_index(job: Job, index: int, predecessor: Pod | None) -> Action:
     marks = failure_marks(job, predecessor)
     body = job_pod(job, index, annotations=marks, finalizers=[TRACKING])
-    return Create(PODS, job.namespace, body)
+    return CreateAction(PODS, job.namespace, body)
 
 
 class Jobs:

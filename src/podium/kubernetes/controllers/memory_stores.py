@@ -12,10 +12,10 @@ import msgspec
 from msgspec.structs import replace
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.controller import Action, Controller, Create, Patch
+from podium.kubernetes.controllers.controller import Action, Controller, CreateAction, PatchAction
 from podium.kubernetes.controllers.indexer import Indexer, Key
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.stores import Listener, PodStore, Store, Stores
+from podium.kubernetes.controllers.stores import KindStore, Listener, PodStore, Stores
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.typed_objects import convert_object, convert_struct
 from podium.kubernetes.patching import strategic_merge
@@ -29,7 +29,7 @@ _MAX_PLANS: Final = 100
 """For one key; controllers need a handful until they agree."""
 
 
-class MemoryStore(Store[T]):
+class MemoryStore(KindStore[T]):
     def __init__(self) -> None:
         super().__init__(Indexer())
         self._listeners: list[Listener[T]] = []
@@ -55,10 +55,10 @@ class MemoryPodStore(MemoryStore[Pod], PodStore):
 
 class MemoryStores(Stores):
     def __init__(self) -> None:
-        self._stores: dict[ResourceType, Store[Any]] = {}
+        self._stores: dict[ResourceType, KindStore[Any]] = {}
 
     @property
-    def stores(self) -> Mapping[ResourceType, Store[Any]]:
+    def stores(self) -> Mapping[ResourceType, KindStore[Any]]:
         return self._stores
 
     @property
@@ -68,7 +68,7 @@ class MemoryStores(Stores):
             found = self._stores[PODS] = MemoryPodStore()
         return found
 
-    def store(self, resource: ResourceType, kind: type[T]) -> Store[T]:  # noqa: ARG002
+    def store(self, resource: ResourceType, kind: type[T]) -> KindStore[T]:  # noqa: ARG002
         if resource not in self._stores:
             self._stores[resource] = MemoryStore()
         return self._stores[resource]
@@ -129,7 +129,7 @@ class ControllerLoop:
         """Whether everything was accepted."""
         is_refused = False
         for action in actions:
-            if is_refused and isinstance(action, Create):
+            if is_refused and isinstance(action, CreateAction):
                 continue
             try:
                 carry_out(action)
@@ -145,7 +145,7 @@ def _waker(due: dict[tuple[int, Any], None], place: int) -> Callable[[Any], None
     return wake
 
 
-def apply_patch(obj: T, patch: Patch) -> T:
+def apply_patch(obj: T, patch: PatchAction) -> T:
     """The object that a server would make of it; a patch of a subresource changes the status."""
     status = getattr(obj, "status", None)
     if not patch.subresource or status is None:
@@ -160,7 +160,7 @@ class _StatusOnly(msgspec.Struct):
     status: msgspec.Struct
 
 
-def _merge_patch(obj: msgspec.Struct, patch: Patch) -> JsonObject:
+def _merge_patch(obj: msgspec.Struct, patch: PatchAction) -> JsonObject:
     document: JsonObject = msgspec.json.decode(msgspec.json.encode(obj))
     if patch.kind is not PatchType.STRATEGIC:
         return merge(document, patch.body)

@@ -6,8 +6,8 @@ Both are made again when somebody deletes them, for as long as their namespace i
 
 from typing import Final
 
-from podium.kubernetes.controllers.controller import NOTHING, Create, Patch, Plan, Wake
-from podium.kubernetes.controllers.stores import Store, Stores
+from podium.kubernetes.controllers.controller import NOTHING, CreateAction, PatchAction, Plan, Wake
+from podium.kubernetes.controllers.stores import KindStore, Stores
 from podium.kubernetes.controllers.workloads import ConfigMap
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.resources.resource_types import CONFIG_MAPS, SERVICE_ACCOUNTS
@@ -51,7 +51,7 @@ class ServiceAccounts:
             "kind": "ServiceAccount",
             "metadata": {"name": SERVICE_ACCOUNT, "namespace": key},
         }
-        return Plan([Create(SERVICE_ACCOUNTS, key, body)])
+        return Plan([CreateAction(SERVICE_ACCOUNTS, key, body)])
 
 
 class RootCAPublisher:
@@ -87,15 +87,15 @@ class RootCAPublisher:
                 "metadata": {"name": ROOT_CA, "namespace": key, "annotations": annotations},
                 "data": data,
             }
-            return Plan([Create(CONFIG_MAPS, key, body)])
+            return Plan([CreateAction(CONFIG_MAPS, key, body)])
         if found.data == data and found.metadata.annotation(_DESCRIPTION):
             return NOTHING
         strays = dict.fromkeys(found.data or {})
         restored = {"metadata": {"annotations": annotations}, "data": {**strays, **data}}
-        return Plan([Patch(CONFIG_MAPS, key, ROOT_CA, restored)])
+        return Plan([PatchAction(CONFIG_MAPS, key, ROOT_CA, restored)])
 
 
-def _wake_changed(namespaces: Store[KubeObject], wake: Wake) -> None:
+def _wake_changed(namespaces: KindStore[KubeObject], wake: Wake) -> None:
     def namespace_changed(_: KubeObject | None, new: KubeObject | None) -> None:
         if new is not None:
             wake(new.name)

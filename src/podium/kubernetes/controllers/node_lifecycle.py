@@ -15,7 +15,7 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
-    Patch,
+    PatchAction,
     Plan,
     Wake,
     status_patch,
@@ -63,7 +63,7 @@ def decide(
         # The conditions come first, and change the version that this patch depends on.
         if conditions:
             return Plan(actions, 0.0)
-        actions.append(Patch(NODES, "", node.name, body))
+        actions.append(PatchAction(NODES, "", node.name, body))
     if states.get("Ready") != "True":
         actions += _unready(pods, moment)
     return Plan(actions, None if is_silent else grace_s - silent_s)
@@ -121,7 +121,7 @@ def _write_taint(taint: Taint) -> JsonObject:
 
 def _unready(pods: Iterable[Pod], moment: Moment) -> list[Action]:
     return [
-        Patch(
+        PatchAction(
             PODS,
             pod.namespace,
             pod.name,

@@ -16,14 +16,14 @@ from podium.kubernetes.kinds.node import NodeAddress, NodeSpec
 from podium.kubernetes.rules.timestamps import Moment
 
 
-class Kind(NamedTuple):
+class OwnerKind(NamedTuple):
     """A kind of controllers, as owner references name it."""
 
     api_version: str
     name: str
 
 
-def owner_reference(kind: Kind, owner: ObjectMeta) -> JsonObject:
+def owner_reference(kind: OwnerKind, owner: ObjectMeta) -> JsonObject:
     """The reference that a controller writes into what it makes."""
     return {
         "apiVersion": kind.api_version,

@@ -11,9 +11,9 @@ import msgspec
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.controller import Action, Wake, metadata_patch
-from podium.kubernetes.controllers.objects import Kind, owner_reference
+from podium.kubernetes.controllers.objects import OwnerKind, owner_reference
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.stores import Store, Stores
+from podium.kubernetes.controllers.stores import KindStore, Stores
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
 from podium.kubernetes.resources.resource_types import ResourceType
 from podium.kubernetes.rules.labels import Selector
@@ -22,7 +22,7 @@ T = TypeVar("T", bound=KubeObject)
 
 
 def settle_ownership(
-    kind: Kind,
+    kind: OwnerKind,
     owner: ObjectMeta,
     selector: Selector,
     resource: ResourceType,
@@ -52,7 +52,7 @@ def settle_ownership(
     return owned, actions
 
 
-def _adoption(kind: Kind, owner: ObjectMeta, obj: KubeObject, finalizer: str) -> JsonObject:
+def _adoption(kind: OwnerKind, owner: ObjectMeta, obj: KubeObject, finalizer: str) -> JsonObject:
     references = [*_write_owners(obj.metadata), owner_reference(kind, owner)]
     present = obj.metadata.finalizers or ()
     if not finalizer or finalizer in present:
@@ -85,17 +85,19 @@ def possible_pods(stores: Stores, owner: ObjectMeta) -> list[Pod]:
     return [*pods.owned_by.of(owner.uid), *pods.orphans.of(owner.namespace)]
 
 
-def wake_changed(store: Store[Any], wake: Wake) -> None:
+def wake_changed(store: KindStore[Any], wake: Wake) -> None:
     """Wake an object when it is made or changes."""
 
-    def changed(_: KubeObject | None, new: KubeObject | None) -> None:
+    def on_change(_: KubeObject | None, new: KubeObject | None) -> None:
         if new is not None:
             wake(new.metadata.key)
 
-    store.listen(changed)
+    store.listen(on_change)
 
 
-def wake_owners(dependents: Store[Any], owners: Store[Any], kind: Kind, wake: Wake) -> None:
+def wake_owners(
+    dependents: KindStore[Any], owners: KindStore[Any], kind: OwnerKind, wake: Wake
+) -> None:
     """Wake an owner when it changes, when what it owns does, or when an orphan may be its."""
 
     def dependent_changed(old: KubeObject | None, new: KubeObject | None) -> None:

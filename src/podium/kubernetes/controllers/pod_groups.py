@@ -19,7 +19,7 @@ from podium.kubernetes.controllers.controller import (
     Plan,
     Wake,
     event_about,
-    reported,
+    read_reported_fields,
     status_patch,
 )
 from podium.kubernetes.controllers.ownership import wake_changed
@@ -111,7 +111,7 @@ def decide(group: SchedulingXPodGroup, members: Sequence[Pod]) -> Plan:
         "succeeded": status.succeeded,
         "failed": status.failed,
     }
-    if written == reported(group.status, written):
+    if written == read_reported_fields(group.status, written):
         return NOTHING
     return Plan([status_patch(COSCHEDULING_POD_GROUPS, group, written, PatchType.MERGE)])
 

@@ -14,13 +14,13 @@ import msgspec
 from msgspec.structs import replace
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.objects import Kind, owner_reference
+from podium.kubernetes.controllers.objects import OwnerKind, owner_reference
 from podium.kubernetes.controllers.workloads import Deployment, PodTemplate
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
 from podium.kubernetes.kinds.volumes import ephemeral_claim_name
 
-DEPLOYMENT: Final = Kind("apps/v1", "Deployment")
+DEPLOYMENT: Final = OwnerKind("apps/v1", "Deployment")
 TEMPLATE_HASH: Final = "pod-template-hash"
 REVISION_HASH: Final = "controller-revision-hash"
 
@@ -36,7 +36,7 @@ def template_hash(template: PodTemplate) -> str:
 
 
 def pod_from_template(
-    kind: Kind,
+    kind: OwnerKind,
     owner: ObjectMeta,
     template: PodTemplate,
     *,
@@ -101,7 +101,7 @@ def replica_set_of(
     }
 
 
-POD: Final = Kind("v1", "Pod")
+POD: Final = OwnerKind("v1", "Pod")
 POD_CLAIM: Final = "resource.kubernetes.io/pod-claim-name"
 
 

@@ -272,7 +272,7 @@ def _reverse_order(timestamp: str | None) -> str:
     return "".join(chr(0x10FFFF - ord(letter)) for letter in timestamp or "")
 
 
-class Availability(NamedTuple):
+class PodAvailability(NamedTuple):
     total: int
     ready: int
     available: int
@@ -284,7 +284,7 @@ def is_available(pod: Pod, min_ready_s: int, moment: Moment) -> bool:
     return pod.is_ready and moment.age_s(ready_since(pod)) >= min_ready_s
 
 
-def availability(pods: Iterable[Pod], min_ready_s: int, moment: Moment) -> Availability:
+def availability(pods: Iterable[Pod], min_ready_s: int, moment: Moment) -> PodAvailability:
     total = ready = available = 0
     waits: list[float] = []
     for pod in pods:
@@ -297,4 +297,4 @@ def availability(pods: Iterable[Pod], min_ready_s: int, moment: Moment) -> Avail
             available += 1
         else:
             waits.append(rest_s)
-    return Availability(total, ready, available, min(waits) if waits else None)
+    return PodAvailability(total, ready, available, min(waits) if waits else None)

@@ -10,22 +10,22 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
-    Create,
+    CreateAction,
     Plan,
     Wake,
     delete,
     event_about,
-    reported,
+    read_reported_fields,
     status_patch,
 )
-from podium.kubernetes.controllers.objects import Kind, changed_condition, condition_of
+from podium.kubernetes.controllers.objects import OwnerKind, changed_condition, condition_of
 from podium.kubernetes.controllers.ownership import (
     possible_pods,
     settle_ownership,
     wake_owners,
 )
 from podium.kubernetes.controllers.pod_templates import pod_from_template
-from podium.kubernetes.controllers.pods import Availability, Pod, availability, least_missed
+from podium.kubernetes.controllers.pods import Pod, PodAvailability, availability, least_missed
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.controllers.workloads import ReplicaSet, ReplicationController
 from podium.kubernetes.resources.resource_types import (
@@ -37,8 +37,8 @@ from podium.kubernetes.resources.resource_types import (
 from podium.kubernetes.rules.labels import selector_or_nothing
 from podium.kubernetes.rules.timestamps import Moment
 
-KIND: Final = Kind("apps/v1", "ReplicaSet")
-OLD_KIND: Final = Kind("v1", "ReplicationController")
+KIND: Final = OwnerKind("apps/v1", "ReplicaSet")
+OLD_KIND: Final = OwnerKind("v1", "ReplicationController")
 BURST: Final = 500
 _COMPONENTS: Final = {
     KIND.name: "replicaset-controller",
@@ -48,7 +48,7 @@ REPLICA_FAILURE: Final = "ReplicaFailure"
 
 
 def decide(
-    kind: Kind,
+    kind: OwnerKind,
     resource: ResourceType,
     replicas: ReplicaSet,
     candidates: Sequence[Pod],
@@ -67,13 +67,13 @@ def decide(
     if condition_of(replicas.status.conditions, REPLICA_FAILURE) is not None:
         # This is written only once everything before it went well.
         status["conditions"] = [{"type": REPLICA_FAILURE, "$patch": "delete"}]
-    if status != reported(replicas.status, status):
+    if status != read_reported_fields(replicas.status, status):
         actions.append(status_patch(resource, replicas, status))
     again = 0.0 if abs(replicas.wanted - len(active)) > burst else found.again_after_s
     return Plan(actions, again)
 
 
-def _status(replicas: ReplicaSet, active: Sequence[Pod], found: Availability) -> JsonObject:
+def _status(replicas: ReplicaSet, active: Sequence[Pod], found: PodAvailability) -> JsonObject:
     labels = replicas.spec.template.metadata.get("labels") or {}
     fully = sum(labels.items() <= (pod.metadata.labels or {}).items() for pod in active)
     return {
@@ -110,19 +110,19 @@ def report_failure(
         failure = (REPLICA_FAILURE, "True", reason, str(problem))
         status["conditions"] = [changed_condition(None, moment, *failure)]
     actions: list[Action] = []
-    if status != reported(replicas.status, status):
+    if status != read_reported_fields(replicas.status, status):
         actions.append(status_patch(resource, replicas, status))
     component, told = _COMPONENTS[owner.kind], f"Error {verb}: {problem}"
     return Plan([*actions, event_about(owner, component, "Warning", reason, told, moment)])
 
 
 def _scale_pods(
-    kind: Kind, replicas: ReplicaSet, active: Sequence[Pod], burst: int
+    kind: OwnerKind, replicas: ReplicaSet, active: Sequence[Pod], burst: int
 ) -> list[Action]:
     missing = replicas.wanted - len(active)
     if missing > 0:
         pod = pod_from_template(kind, replicas.metadata, replicas.spec.template)
-        return [Create(PODS, replicas.namespace, pod)] * min(missing, burst)
+        return [CreateAction(PODS, replicas.namespace, pod)] * min(missing, burst)
     if missing == 0:
         return []
     surplus = min(-missing, burst)

@@ -15,7 +15,7 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
-    Create,
+    CreateAction,
     Plan,
     Wake,
     delete,
@@ -167,7 +167,7 @@ def volume_claims(pod: Pod, known: Callable[[str], bool]) -> list[Action]:
         if template:
             claim = volume_claim(pod.metadata, volume.name, template)
             if not known(claim["metadata"]["name"]):
-                actions.append(Create(PERSISTENT_VOLUME_CLAIMS, pod.namespace, claim))
+                actions.append(CreateAction(PERSISTENT_VOLUME_CLAIMS, pod.namespace, claim))
     return actions
 
 
@@ -191,7 +191,7 @@ def device_claims(
         found = template(entry.resource_claim_template_name)
         if found is not None:
             claim = device_claim(pod.metadata, entry.name, found.spec)
-            actions.append(Create(RESOURCE_CLAIMS, pod.namespace, claim))
+            actions.append(CreateAction(RESOURCE_CLAIMS, pod.namespace, claim))
     if news:
         actions.append(status_patch(PODS, pod, {"resourceClaimStatuses": news}))
     return actions

@@ -17,8 +17,8 @@ from itertools import count
 from typing import Any, Final, NamedTuple
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.controller import Action, Create, Patch, delete
-from podium.kubernetes.controllers.objects import Kind, owner_reference
+from podium.kubernetes.controllers.controller import Action, CreateAction, PatchAction, delete
+from podium.kubernetes.controllers.objects import OwnerKind, owner_reference
 from podium.kubernetes.controllers.ownership import settle_ownership
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH, template_hash
 from podium.kubernetes.controllers.stores import Stores
@@ -46,7 +46,7 @@ def possible_revisions(stores: Stores, owner: ObjectMeta) -> list[ControllerRevi
 
 
 def settle_revisions(
-    kind: Kind,
+    kind: OwnerKind,
     owner: ObjectMeta,
     selector: Selector,
     template: PodTemplate,
@@ -72,13 +72,13 @@ def settle_revisions(
         name = revision_name(owner.name, mark)
         label = _HASH if labelled_by_name else REVISION_HASH
         body = _revision(kind, owner, template, name, {label: mark}, highest + 1, data)
-        actions.append(Create(CONTROLLER_REVISIONS, owner.namespace, body))
+        actions.append(CreateAction(CONTROLLER_REVISIONS, owner.namespace, body))
     else:
         name = present.name
         mark = name.removeprefix(f"{owner.name}-")
         if present.revision < highest:
             number = {"revision": highest + 1}
-            actions.append(Patch(CONTROLLER_REVISIONS, owner.namespace, name, number))
+            actions.append(PatchAction(CONTROLLER_REVISIONS, owner.namespace, name, number))
     unused = [
         each
         for each in sorted(known, key=lambda each: each.revision)
@@ -116,7 +116,7 @@ def _free_hash(
 
 
 def _revision(
-    kind: Kind,
+    kind: OwnerKind,
     owner: ObjectMeta,
     template: PodTemplate,
     name: str,

@@ -28,23 +28,23 @@ from podium.kubernetes.rules.disruptions import scale_amount
 _NONE = RollingUpdate()
 
 
-class Limits(NamedTuple):
+class RolloutLimits(NamedTuple):
     surge: int
     unavailable: int
 
 
-def limits(deployment: Deployment) -> Limits:
+def limits(deployment: Deployment) -> RolloutLimits:
     """How many pods may be there beyond what is wanted, and how many may be missing."""
     strategy = deployment.spec.strategy
     if strategy.type == "Recreate":
-        return Limits(0, 0)
+        return RolloutLimits(0, 0)
     rolling = strategy.rolling_update or _NONE
     wanted = deployment.wanted
     surge = scale_amount(rolling.max_surge, wanted, rounds_up=True)
     unavailable = scale_amount(rolling.max_unavailable, wanted, rounds_up=False)
     if surge == 0 and unavailable == 0:
         unavailable = 1  # upstream: otherwise nothing could ever move
-    return Limits(surge, min(unavailable, wanted))
+    return RolloutLimits(surge, min(unavailable, wanted))
 
 
 def new_replicas(deployment: Deployment, new: int, old: Sequence[ReplicaSet]) -> int:

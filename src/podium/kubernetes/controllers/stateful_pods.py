@@ -13,12 +13,12 @@ from typing import Final
 import msgspec
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.objects import Kind, owner_reference
+from podium.kubernetes.controllers.objects import OwnerKind, owner_reference
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH, pod_from_template
 from podium.kubernetes.controllers.workloads import PodTemplate, StatefulSet
 from podium.kubernetes.kinds.meta import ObjectMeta, OwnerReference
 
-STATEFUL_SET: Final = Kind("apps/v1", "StatefulSet")
+STATEFUL_SET: Final = OwnerKind("apps/v1", "StatefulSet")
 _POD_NAME: Final = "statefulset.kubernetes.io/pod-name"
 _POD_INDEX: Final = "apps.kubernetes.io/pod-index"
 
@@ -96,7 +96,7 @@ def _name_of(template: JsonObject) -> str:
     return name
 
 
-POD: Final = Kind("v1", "Pod")
+POD: Final = OwnerKind("v1", "Pod")
 DELETE: Final = "Delete"
 
 
@@ -110,7 +110,7 @@ def owners_to_write(
         return None
     named = [ref for ref in present if any(_names(ref, kind, owner) for kind, owner in ours)]
     others = [ref for ref in present if ref not in named]
-    wanted = _wanted(stateful, pod)
+    wanted = _find_wanted_owners(stateful, pod)
     strangers = any(_is_stale([ref], kind, owner) for ref in named for kind, owner in ours)
     if _deletes_something(stateful) and (strangers or any(ref.controller for ref in others)):
         wanted = []
@@ -132,7 +132,9 @@ def waits_for_deletion(claim: ObjectMeta, stateful: StatefulSet, pod_name: str) 
     return _is_stale(claim.owner_references or (), POD, unborn)
 
 
-def _wanted(stateful: StatefulSet, pod: ObjectMeta) -> list[tuple[Kind, ObjectMeta]]:
+def _find_wanted_owners(
+    stateful: StatefulSet, pod: ObjectMeta
+) -> list[tuple[OwnerKind, ObjectMeta]]:
     policy = stateful.spec.persistent_volume_claim_retention_policy
     if policy is None:
         return []
@@ -146,12 +148,12 @@ def _deletes_something(stateful: StatefulSet) -> bool:
     return policy is not None and DELETE in (policy.when_scaled, policy.when_deleted)
 
 
-def _names(reference: OwnerReference, kind: Kind, owner: ObjectMeta) -> bool:
+def _names(reference: OwnerReference, kind: OwnerKind, owner: ObjectMeta) -> bool:
     written = (reference.api_version, reference.kind, reference.name)
     return written == (kind.api_version, kind.name, owner.name)
 
 
-def _is_stale(references: Sequence[OwnerReference], kind: Kind, owner: ObjectMeta) -> bool:
+def _is_stale(references: Sequence[OwnerReference], kind: OwnerKind, owner: ObjectMeta) -> bool:
     """Whether another object of the same name is meant, which is gone."""
     named = next((each for each in references if _names(each, kind, owner)), None)
     return named is not None and named.uid != owner.uid

@@ -14,14 +14,14 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
-    Create,
+    CreateAction,
     Plan,
     Wake,
     delete,
     event_about,
     find_creation,
     metadata_patch,
-    reported,
+    read_reported_fields,
     status_patch,
     status_writes,
 )
@@ -135,7 +135,7 @@ def decide(
     actions += _pods_in_place(situation)
     found = availability(owned, stateful.spec.min_ready_seconds, moment)
     status = _status(situation, found.available)
-    if status != reported(stateful.status, status):
+    if status != read_reported_fields(stateful.status, status):
         actions.append(status_patch(STATEFUL_SETS, stateful, status))
     return Plan(actions, found.again_after_s)
 
@@ -208,11 +208,11 @@ def _creation(situation: _Situation, ordinal: int) -> list[Action]:
     revision = situation.revision_for(ordinal)
     pod = pod_of_ordinal(stateful, situation.template(revision), ordinal, revision)
     missing: list[Action] = [
-        Create(PERSISTENT_VOLUME_CLAIMS, stateful.namespace, claim)
+        CreateAction(PERSISTENT_VOLUME_CLAIMS, stateful.namespace, claim)
         for claim in claims_of_ordinal(stateful, ordinal)
         if claim["metadata"]["name"] not in claims
     ]
-    return [*missing, Create(PODS, stateful.namespace, pod)]
+    return [*missing, CreateAction(PODS, stateful.namespace, pod)]
 
 
 # --- reporting --------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ T = TypeVar("T", bound=KubeObject)
 Listener = Callable[[T | None, T | None], None]
 
 
-class Store(Generic[T]):
+class KindStore(Generic[T]):
     """One kind."""
 
     def __init__(self, indexer: Indexer[T]) -> None:
@@ -126,7 +126,7 @@ class Store(Generic[T]):
         raise NotImplementedError
 
 
-class PodStore(Store[Pod]):
+class PodStore(KindStore[Pod]):
     """Pods, also by the node that they are on and the claims that they use."""
 
     @cached_property
@@ -145,7 +145,7 @@ class StoredKind(Generic[T]):
         self.resource = resource
         self.kind = kind
 
-    def __get__(self, stores: "Stores", _: type["Stores"] | None = None) -> Store[T]:
+    def __get__(self, stores: "Stores", _: type["Stores"] | None = None) -> KindStore[T]:
         return stores.store(self.resource, self.kind)
 
 
@@ -180,7 +180,7 @@ class Stores:
     claim_templates = StoredKind(known.RESOURCE_CLAIM_TEMPLATES, ResourceClaimTemplate)
 
     @property
-    def stores(self) -> Mapping[ResourceType, Store[Any]]:
+    def stores(self) -> Mapping[ResourceType, KindStore[Any]]:
         """Those that somebody has asked for."""
         raise NotImplementedError
 
@@ -188,11 +188,11 @@ class Stores:
     def pods(self) -> PodStore:
         raise NotImplementedError
 
-    def store(self, resource: ResourceType, kind: type[T]) -> Store[T]:
+    def store(self, resource: ResourceType, kind: type[T]) -> KindStore[T]:
         """The store of a kind, of which `kind` is read."""
         raise NotImplementedError
 
-    def store_of(self, resource: ResourceType) -> Store[Any]:
+    def store_of(self, resource: ResourceType) -> KindStore[Any]:
         """The store of any kind; where nobody reads more of it, with metadata only."""
         if resource == known.PODS:
             return self.pods

@@ -14,7 +14,7 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
-    Create,
+    CreateAction,
     Plan,
     Wake,
     delete,
@@ -30,7 +30,7 @@ from podium.kubernetes.rules.timestamps import Moment
 from podium.kubernetes.rules.tolerations import COMPARISON_ALLOWED, NO_EXECUTE, tolerates
 
 
-def expelling(taints: Sequence[Taint] | None) -> tuple[Taint, ...]:
+def select_no_execute(taints: Sequence[Taint] | None) -> tuple[Taint, ...]:
     return tuple(taint for taint in taints or () if taint.effect == NO_EXECUTE)
 
 
@@ -67,7 +67,7 @@ def decide(
     pod: Pod, taints: tuple[Taint, ...], fixed: Departure | None, moment: Moment
 ) -> tuple[Plan, Departure | None]:
     """What to do about a pod, and the departure that is fixed for it from now on."""
-    may_stay_s = stay_s(expelling(taints), pod.spec.tolerations or ())
+    may_stay_s = stay_s(select_no_execute(taints), pod.spec.tolerations or ())
     if pod.metadata.is_terminating:
         return NOTHING, None
     if may_stay_s is None:
@@ -92,7 +92,7 @@ def _eviction(pod: Pod, moment: Moment) -> list[Action]:
     ]
 
 
-def _event(pod: Pod, what: str, moment: Moment) -> Create:
+def _event(pod: Pod, what: str, moment: Moment) -> CreateAction:
     involved = {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -114,7 +114,7 @@ def _event(pod: Pod, what: str, moment: Moment) -> Create:
         "count": 1,
         "type": "Normal",
     }
-    return Create(EVENTS, pod.namespace, body)
+    return CreateAction(EVENTS, pod.namespace, body)
 
 
 class TaintEviction:
@@ -137,7 +137,9 @@ class TaintEviction:
             if new is None:
                 if old is not None:
                     self._fixed.pop(old.metadata.key, None)
-            elif new.spec.node_name and (old is None or _concerning(old) != _concerning(new)):
+            elif new.spec.node_name and (
+                old is None or _relevant_fields(old) != _relevant_fields(new)
+            ):
                 wake(new.metadata.key)
 
         self._nodes.listen(node_changed)
@@ -161,8 +163,8 @@ class TaintEviction:
 
 
 def _taints(node: Node | None) -> tuple[Taint, ...]:
-    return expelling(node.spec.taints) if node is not None else ()
+    return select_no_execute(node.spec.taints) if node is not None else ()
 
 
-def _concerning(pod: Pod) -> object:
+def _relevant_fields(pod: Pod) -> object:
     return pod.spec.node_name, pod.spec.tolerations

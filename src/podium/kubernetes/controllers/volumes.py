@@ -18,8 +18,8 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
-    Create,
-    Patch,
+    CreateAction,
+    PatchAction,
     Plan,
     Wake,
     delete,
@@ -77,10 +77,10 @@ def decide_claim(
     if waits and node is None:
         # The node is gone before its volume was made: the scheduler has to choose again.
         forgotten = {"metadata": {"annotations": {SELECTED_NODE: None}}}
-        return Plan([Patch(PERSISTENT_VOLUME_CLAIMS, claim.namespace, claim.name, forgotten)])
+        return Plan([PatchAction(PERSISTENT_VOLUME_CLAIMS, claim.namespace, claim.name, forgotten)])
     labels = node.metadata.labels if node is not None else None
     volume_body = provisioned_volume(claim, storage_class, labels, csi_node)
-    return Plan([Create(PERSISTENT_VOLUMES, "", volume_body)])
+    return Plan([CreateAction(PERSISTENT_VOLUMES, "", volume_body)])
 
 
 def _bind_named_volume(claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume]) -> Plan:
@@ -107,7 +107,7 @@ def _bound(claim: PersistentVolumeClaim, volume: PersistentVolume) -> list[Actio
                 "annotations": {BOUND_BY_CONTROLLER: "yes"},
                 "resourceVersion": volume.metadata.resource_version,
             }
-        actions.append(Patch(PERSISTENT_VOLUMES, "", volume.name, body))
+        actions.append(PatchAction(PERSISTENT_VOLUMES, "", volume.name, body))
     if volume.status.phase != "Bound":
         actions.append(status_patch(PERSISTENT_VOLUMES, volume, {"phase": "Bound"}))
     marks = {BIND_COMPLETED: "yes"}
@@ -115,7 +115,7 @@ def _bound(claim: PersistentVolumeClaim, volume: PersistentVolume) -> list[Actio
         marks[BOUND_BY_CONTROLLER] = "yes"
     if not claim.spec.volume_name or not claim.metadata.annotation(BIND_COMPLETED):
         body = {"metadata": {"annotations": marks}, "spec": {"volumeName": volume.name}}
-        actions.append(Patch(PERSISTENT_VOLUME_CLAIMS, claim.namespace, claim.name, body))
+        actions.append(PatchAction(PERSISTENT_VOLUME_CLAIMS, claim.namespace, claim.name, body))
     if claim.status.phase != "Bound":
         status = {
             "phase": "Bound",
@@ -155,7 +155,7 @@ def _decide_left_volume(volume: PersistentVolume) -> Plan:
                 "metadata": {"annotations": {BOUND_BY_CONTROLLER: None}},
                 "spec": {"claimRef": None},
             }
-            return Plan([Patch(PERSISTENT_VOLUMES, "", volume.name, body)])
+            return Plan([PatchAction(PERSISTENT_VOLUMES, "", volume.name, body)])
     return released
 
 

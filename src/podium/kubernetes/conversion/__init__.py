@@ -15,35 +15,35 @@ never changed; its `kind` and `apiVersion` stay as they are.
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.catalogue import find_kind
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 
 
-def has_own_form(resource: Resource) -> bool:
+def has_own_form(resource: ApiResource) -> bool:
     return resource.form is not None
 
 
-def storage_name(resource: Resource) -> str:
+def storage_name(resource: ApiResource) -> str:
     form = resource.form
     return resource.group_resource if form is None else form.storage_name
 
 
-def ruling_version(resource: Resource) -> str:
+def ruling_version(resource: ApiResource) -> str:
     return resource.version if resource.is_custom else resource.record.version
 
 
-def stored_in(resource: Resource) -> tuple[str, str]:
+def stored_in(resource: ApiResource) -> tuple[str, str]:
     """The group and version in whose form objects of a resource are stored."""
     if resource.storage_version:
         return resource.group, resource.storage_version
     return resource.record.stored_in or (resource.group, ruling_version(resource))
 
 
-def shown(resource: Resource, value: JsonObject) -> JsonObject:
+def to_served(resource: ApiResource, value: JsonObject) -> JsonObject:
     form = resource.form
     return value if form is None else form.show(value)
 
 
-def kept(resource: Resource, value: JsonObject) -> JsonObject:
+def to_stored(resource: ApiResource, value: JsonObject) -> JsonObject:
     form = resource.form
     return value if form is None else form.keep(value)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from podium.golang.json_reader import JSONSyntaxError, read_whole
-from podium.golang.json_values import JsonObject, JsonValue, copied
+from podium.golang.json_values import JsonObject, JsonValue, copy_json
 from podium.kubernetes.defaulting.workloads import DEFAULT_METRIC
 from podium.kubernetes.rules.field_errors import go_json
 from podium.kubernetes.rules.quantity import nano
@@ -74,7 +74,7 @@ def as_v2_autoscaler(value: JsonObject) -> JsonObject:
     use = spec.get("targetCPUUtilizationPercentage")
     if use is not None:
         metrics = [*metrics, _use_of_cpu(use)]
-    shown["metrics"] = metrics or [copied(DEFAULT_METRIC)]
+    shown["metrics"] = metrics or [copy_json(DEFAULT_METRIC)]
     behavior = _read_behavior(annotations)
     if behavior:
         shown["behavior"] = behavior

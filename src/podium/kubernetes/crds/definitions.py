@@ -10,8 +10,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final
 
-from podium.golang.json_values import JsonObject, JsonValue, copied
-from podium.golang.quoting import quoted
+from podium.golang.json_values import JsonObject, JsonValue, copy_json
+from podium.golang.quoting import go_quote
 from podium.kubernetes.crds.rule_costs import (
     MAX_INSTRUCTIONS,
     MAX_WORK,
@@ -22,7 +22,7 @@ from podium.kubernetes.crds.rule_costs import (
     rule_cost_errors,
 )
 from podium.kubernetes.crds.rule_tree import has_rules
-from podium.kubernetes.crds.structural import Node, fill_defaults, read_schema
+from podium.kubernetes.crds.structural import SchemaNode, fill_defaults, read_schema
 from podium.kubernetes.crds.structural_rules import structural_errors, usage_errors
 from podium.kubernetes.crds.values import problems
 from podium.kubernetes.kind_rules import BuiltinRules
@@ -106,7 +106,7 @@ def _conflict(crd: JsonObject, others: Iterable[JsonObject]) -> tuple[str, str] 
         wanted = names.get(field) or ()
         for name in (wanted,) if isinstance(wanted, str) else wanted:
             if name in used:
-                return reason, f"{quoted(name)} is already in use"
+                return reason, f"{go_quote(name)} is already in use"
     return None
 
 
@@ -349,12 +349,12 @@ def _schema_errors(schema: JsonObject, path: str, *, is_unchanged: bool) -> list
     return errors + used
 
 
-def _default_errors(node: Node, path: str) -> Iterable[FieldError]:
+def _default_errors(node: SchemaNode, path: str) -> Iterable[FieldError]:
     """Defaults have to fit the schema that they are in."""
     for name, below in node.properties.items():
         place = f"{path}.properties[{name}]"
         if below.has_default:
-            value = copied(below.default)
+            value = copy_json(below.default)
             fill_defaults(value, below)
             at = f"{place}.default"
             for problem in problems(value, below, at):

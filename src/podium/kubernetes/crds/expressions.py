@@ -16,7 +16,7 @@ from podium.kubernetes.cel import CelError, CompileError
 from podium.kubernetes.cel.errors import CancelledError
 from podium.kubernetes.cel.evaluation import COST_LIMIT, Meter
 from podium.kubernetes.cel.values import NONE, some
-from podium.kubernetes.crds.rule_tree import Rule, RuleNode, escaped, value_of
+from podium.kubernetes.crds.rule_tree import Rule, RuleNode, escape_field_name, value_of
 from podium.kubernetes.crds.values import key_of_item
 from podium.kubernetes.rules.field_errors import (
     DUPLICATE,
@@ -119,7 +119,7 @@ class _Asking:
                 if below is not None:
                     is_field = key in node.properties
                     path = _join_path(place.path, key) if is_field else f"{place.path}[{key}]"
-                    inner = _part(converted, escaped(key) if is_field else key)
+                    inner = _part(converted, escape_field_name(key) if is_field else key)
                     self.ask(below, place.below(path, value[key], before.get(key)), inner)
 
     def _ask_rules(self, node: RuleNode, place: _Place, converted: Any) -> Any:
@@ -170,7 +170,7 @@ class _Asking:
             self._report(rule, kind, place, value, old)
 
     def _report(self, rule: Rule, kind: str, place: _Place, value: Any, old: Any) -> None:
-        told = self._message(rule, kind, place.path, value, old) or _told(rule)
+        told = self._message(rule, kind, place.path, value, old) or _describe_failure(rule)
         if place.is_unchanged and not rule.is_about_changes:
             return
         at = f"{place.path}{rule.written.get('fieldPath') or ''}".lstrip(".") or _NOWHERE
@@ -218,7 +218,7 @@ def _failure(problem: str, rule: Rule) -> str:
     return f"{problem} evaluating rule: {rule.name}"
 
 
-def _told(rule: Rule) -> str:
+def _describe_failure(rule: Rule) -> str:
     message = (rule.written.get("message") or "").strip()
     return message or f"failed rule: {rule.source.strip()}"
 

@@ -62,7 +62,7 @@ _ROOT: Final[JsonObject] = {
 }
 
 
-def rooted(schema: JsonObject) -> JsonObject:
+def add_root_fields(schema: JsonObject) -> JsonObject:
     """A schema of whole objects, with what every object has."""
     properties = schema.get("properties") or {}
     if _has_root(properties):
@@ -83,7 +83,7 @@ def _has_root(properties: JsonObject) -> bool:
     return all((found or {}).get("type") == kind for found, kind in wanted)
 
 
-def escaped(name: str) -> str | None:
+def escape_field_name(name: str) -> str | None:
     """A field's name as expressions write it; None if they cannot."""
     if name in _WORDS:
         return f"__{name}__"
@@ -125,7 +125,7 @@ def _declare_below(schema: JsonValue, name: str, fields: Fields) -> Declared | N
     if not isinstance(schema, dict):
         return None
     is_embedded = bool(schema.get("x-kubernetes-embedded-resource"))
-    return declare(rooted(schema) if is_embedded else schema, name, fields)
+    return declare(add_root_fields(schema) if is_embedded else schema, name, fields)
 
 
 def _declare_list(schema: JsonObject, name: str, fields: Fields) -> Declared | None:
@@ -155,7 +155,7 @@ def _declare_object(schema: JsonObject, name: str, fields: Fields) -> Declared:
         found = _declare_below(inner, f"{name}.{name_below}", fields)
         if found is None:
             continue
-        written = escaped(name_below)
+        written = escape_field_name(name_below)
         if written is not None:
             below[written] = found
         if name_below in needed and inner.get("default") is None:
@@ -190,7 +190,7 @@ def value_of(value: DecodedValue, schema: JsonObject) -> Any:
     if value is None or schema.get("x-kubernetes-int-or-string"):
         return value
     if schema.get("x-kubernetes-embedded-resource"):
-        schema = rooted(schema)
+        schema = add_root_fields(schema)
     match schema.get("type"):
         case "number":
             return float(value)
@@ -208,7 +208,7 @@ def value_of(value: DecodedValue, schema: JsonObject) -> Any:
                 return {
                     name: value_of(item, properties[key])
                     for key, item in value.items()
-                    if key in properties and (name := escaped(key)) is not None
+                    if key in properties and (name := escape_field_name(key)) is not None
                 }
     return value
 
@@ -317,7 +317,7 @@ def schemas_below(schema: JsonObject) -> Iterator[tuple[str, JsonObject]]:
 def build_rule_tree(schema: JsonObject) -> RuleNode | None:
     """The rules of a schema of whole objects; None if there are none."""
     fields: Fields = {}
-    schema = rooted(schema)
+    schema = add_root_fields(schema)
     declared = declare(schema, "self", fields)
     return None if declared is None else _build(schema, declared, "self", fields)
 
@@ -331,7 +331,7 @@ def _build(schema: JsonObject, declared: Declared, name: str, fields: Fields) ->
             Rule(rule, environments[bool(rule.get("optionalOldSelf"))]) for rule in written
         ]
     for key, below in (schema.get("properties") or {}).items():
-        path, known = f"{name}.{key}", escaped(key)
+        path, known = f"{name}.{key}", escape_field_name(key)
         if known is None:  # rules below cannot be reached from above, but they are rules
             found = declare(below, path, fields)
         else:

@@ -7,7 +7,7 @@ What the server serves for a definition: a resource for each served version.
 
 from typing import Final
 
-from podium.golang.json_values import JsonObject, JsonValue, copied
+from podium.golang.json_values import JsonObject, JsonValue, copy_json
 from podium.kubernetes import status_errors
 from podium.kubernetes.crds.expressions import rule_errors
 from podium.kubernetes.crds.rule_costs import (
@@ -18,15 +18,15 @@ from podium.kubernetes.crds.rule_costs import (
 )
 from podium.kubernetes.crds.rule_tree import build_rule_tree
 from podium.kubernetes.crds.structural import (
-    Node,
+    SchemaNode,
     custom_schema,
     fill_defaults,
-    pruned,
+    prune_unknown_fields,
     read_schema,
 )
 from podium.kubernetes.crds.values import problems, repeated_items
 from podium.kubernetes.kinds.record import STATUS_VERBS, Subresource
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.resources.table import maturity
 from podium.kubernetes.rules.field_errors import FieldError, forbidden, invalid
 from podium.kubernetes.schema.decoding import Decoded
@@ -61,7 +61,7 @@ def schema_of_version(crd: JsonObject, name: str) -> JsonObject:
     return schema or {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
-def resources_of_definition(crd: JsonObject) -> list[Resource]:
+def resources_of_definition(crd: JsonObject) -> list[ApiResource]:
     """The resources of all served versions."""
     spec = crd["spec"]
     return [
@@ -69,7 +69,7 @@ def resources_of_definition(crd: JsonObject) -> list[Resource]:
     ]
 
 
-def _resource(spec: JsonObject, version: JsonObject) -> Resource:
+def _resource(spec: JsonObject, version: JsonObject) -> ApiResource:
     names, kind = spec["names"], spec["names"]["kind"]
     declared = version.get("subresources") or {}
     subresources = []
@@ -77,7 +77,7 @@ def _resource(spec: JsonObject, version: JsonObject) -> Resource:
         subresources.append(Subresource("status", kind, STATUS_VERBS))
     if declared.get("scale") is not None:
         subresources.append(Subresource("scale", "Scale", STATUS_VERBS, "autoscaling", "v1"))
-    return Resource(
+    return ApiResource(
         group=spec["group"],
         version=version["name"],
         kind=kind,
@@ -126,7 +126,7 @@ _LARGEST_REPLICAS: Final = 2**31 - 1
 class CustomRules:
     """The rules of one version of a definition."""
 
-    def __init__(self, crd: JsonObject, resource: Resource) -> None:
+    def __init__(self, crd: JsonObject, resource: ApiResource) -> None:
         self._resource = resource
         written = schema_of_version(crd, resource.version)
         self._root = read_schema(written)
@@ -145,7 +145,7 @@ class CustomRules:
     def decode(self, obj: JsonObject, *, after_strategic_patch: bool = False) -> Decoded:
         """The object with known fields only; custom resources take no strategic patches."""
         del after_strategic_patch
-        return pruned(obj, self._root)
+        return prune_unknown_fields(obj, self._root)
 
     def set_defaults(self, obj: JsonObject) -> None:
         try:
@@ -169,7 +169,7 @@ class CustomRules:
         if self._has_status:
             new.pop("status", None)
             if "status" in old:
-                new["status"] = copied(old["status"])
+                new["status"] = copy_json(old["status"])
         generation = meta_of(old).get("generation") or 1
         changed = _without_metadata(new) != _without_metadata(old)
         new["metadata"]["generation"] = generation + 1 if changed else generation
@@ -177,7 +177,7 @@ class CustomRules:
     def _keep_all_but_status(self, new: JsonObject, old: JsonObject) -> None:
         status, entries = new.get("status"), meta_of(new).get("managedFields")
         had_status = "status" in new
-        kept = copied({key: value for key, value in old.items() if key != "status"})
+        kept = copy_json({key: value for key, value in old.items() if key != "status"})
         new.clear()
         new.update(kept)
         if had_status:
@@ -250,7 +250,9 @@ class CustomRules:
         return errors
 
 
-def _schema_problems(value: JsonValue, node: Node, path: str, *old: JsonValue) -> list[FieldError]:
+def _schema_problems(
+    value: JsonValue, node: SchemaNode, path: str, *old: JsonValue
+) -> list[FieldError]:
     try:
         with bounded_matching(MAX_WORK), bounded_checks():
             return problems(value, node, path, *old)

@@ -17,8 +17,8 @@ Defaults of a structural schema, filled in from the outside to the inside.
 from dataclasses import dataclass, field
 from typing import Final
 
-from podium.golang.json_values import JsonObject, JsonValue, copied
-from podium.golang.quoting import quoted
+from podium.golang.json_values import JsonObject, JsonValue, copy_json
+from podium.golang.quoting import go_quote
 from podium.golang.shapes import AnyValue, Field, Form, ListOf, MapOf, Scalar, Shape, Struct
 from podium.kubernetes.crds.rule_costs import spend_checks
 from podium.kubernetes.schema.catalogue import Schema, built_in_struct
@@ -28,13 +28,13 @@ EMBEDDED_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Node:
+class SchemaNode:
     """What a schema says about one value."""
 
     type: str = ""
-    properties: dict[str, "Node"] = field(default_factory=dict)
-    items: "Node | None" = None
-    additional: "Node | None" = None
+    properties: dict[str, "SchemaNode"] = field(default_factory=dict)
+    items: "SchemaNode | None" = None
+    additional: "SchemaNode | None" = None
     """The schema of keys that are no properties; None: there are none."""
     allows_additional: bool = False
     is_nullable: bool = False
@@ -52,16 +52,16 @@ class Node:
     conditions: JsonObject = field(default_factory=dict)
     """The schema as it was written."""
 
-    def below(self, key: str) -> "Node | None":
+    def below(self, key: str) -> "SchemaNode | None":
         """The schema of a key of an object."""
         return self.properties.get(key) or self.additional
 
 
-def read_schema(schema: JsonObject) -> Node:
+def read_schema(schema: JsonObject) -> SchemaNode:
     items = schema.get("items")
     additional = schema.get("additionalProperties")
     default = schema.get("default")
-    return Node(
+    return SchemaNode(
         type=schema.get("type") or "",
         properties={
             name: read_schema(each) for name, each in (schema.get("properties") or {}).items()
@@ -95,7 +95,9 @@ _SCALARS = {
 _INT_OR_STRING = Scalar(Form.INT_OR_STRING, "intstr.IntOrString")
 
 
-def custom_schema(group: str, version: str, kind: str, root: Node, *, has_status: bool) -> Schema:
+def custom_schema(
+    group: str, version: str, kind: str, root: SchemaNode, *, has_status: bool
+) -> Schema:
     """The schema of a custom kind, with the fields that every object has."""
     shape = _struct(root, group, kind)
     shape.is_object = True
@@ -108,7 +110,7 @@ def custom_schema(group: str, version: str, kind: str, root: Node, *, has_status
     return Schema(group, version, kind, shape, is_custom=True, has_status=has_status)
 
 
-def _shape(node: Node | None, group: str, name: str) -> Shape:
+def _shape(node: SchemaNode | None, group: str, name: str) -> Shape:
     if node is None:
         return _WHOLE
     if node.is_int_or_string:
@@ -127,14 +129,14 @@ def _shape(node: Node | None, group: str, name: str) -> Shape:
     return _SCALARS.get(node.type, _ANY)
 
 
-def _struct(node: Node, group: str, name: str) -> Struct:
+def _struct(node: SchemaNode, group: str, name: str) -> Struct:
     fields = {
         key: Field(
             key,
             _shape(each, group, key),
             is_pointer=True,
             default=each.default,
-            is_required=key in _required(node.conditions),
+            is_required=key in _required_names(node.conditions),
         )
         for key, each in node.properties.items()
     }
@@ -145,7 +147,7 @@ def _struct(node: Node, group: str, name: str) -> Struct:
     return Struct(group, name, fields, is_atomic=node.map_type == "atomic", rest=rest)
 
 
-def _required(conditions: JsonObject) -> frozenset[str]:
+def _required_names(conditions: JsonObject) -> frozenset[str]:
     return frozenset(conditions.get("required") or ())
 
 
@@ -153,11 +155,11 @@ MAX_VALUES: Final = 100_000
 """Of one custom object: fields, entries and items."""
 
 
-def pruned(obj: JsonObject, root: Node) -> Decoded:
+def prune_unknown_fields(obj: JsonObject, root: SchemaNode) -> Decoded:
     """A copy with known fields only; raises DecodeError for metadata that is none, and for objects
     of too many values: each is looked at several times."""
     _check_count(obj)
-    out = copied(obj)
+    out = copy_json(obj)
     unknown: list[str] = []
     metadata = out.pop("metadata", None)
     _prune_object(out, root, "", unknown, is_embedded=True)
@@ -169,7 +171,7 @@ def pruned(obj: JsonObject, root: Node) -> Decoded:
         )
         out["metadata"] = read.value
         problems += read.problems
-    problems += [f"unknown field {quoted(path)}" for path in sorted(unknown)]
+    problems += [f"unknown field {go_quote(path)}" for path in sorted(unknown)]
     return Decoded(out, problems)
 
 
@@ -186,7 +188,7 @@ def _check_count(obj: JsonObject) -> None:
         pending += (each for each in inner if isinstance(each, (dict, list)))
 
 
-def _prune(value: JsonValue, node: Node | None, path: str, unknown: list[str]) -> None:
+def _prune(value: JsonValue, node: SchemaNode | None, path: str, unknown: list[str]) -> None:
     if isinstance(value, dict):
         if node is None:
             unknown += [f"{path}.{key}" for key in value]
@@ -202,7 +204,7 @@ def _prune(value: JsonValue, node: Node | None, path: str, unknown: list[str]) -
 
 
 def _prune_object(
-    value: JsonObject, node: Node, path: str, unknown: list[str], *, is_embedded: bool
+    value: JsonObject, node: SchemaNode, path: str, unknown: list[str], *, is_embedded: bool
 ) -> None:
     for key in list(value):
         if is_embedded and key in EMBEDDED_FIELDS:
@@ -218,7 +220,7 @@ def _prune_object(
             del value[key]
 
 
-def _drop_nulls(value: JsonValue, node: Node | None) -> None:
+def _drop_nulls(value: JsonValue, node: SchemaNode | None) -> None:
     if isinstance(value, dict):
         for key in list(value):
             below = node.below(key) if node is not None else None
@@ -233,7 +235,7 @@ def _drop_nulls(value: JsonValue, node: Node | None) -> None:
             _drop_nulls(item, below)
 
 
-def fill_defaults(value: JsonValue, node: Node | None) -> None:
+def fill_defaults(value: JsonValue, node: SchemaNode | None) -> None:
     """In place: missing fields, and nulls that may not be null, get their defaults.
 
     Each value that is filled in counts as a check.
@@ -256,9 +258,9 @@ def fill_defaults(value: JsonValue, node: Node | None) -> None:
             fill_defaults(value[index], node.items)
 
 
-def _default_of(node: Node) -> JsonValue:
+def _default_of(node: SchemaNode) -> JsonValue:
     spend_checks(_count(node.default))
-    return copied(node.default)
+    return copy_json(node.default)
 
 
 def _count(value: JsonValue) -> int:
@@ -268,5 +270,5 @@ def _count(value: JsonValue) -> int:
     return 1 + sum(map(_count, value)) if isinstance(value, list) else 1
 
 
-def _is_refused_null(value: JsonValue, node: Node | None) -> bool:
+def _is_refused_null(value: JsonValue, node: SchemaNode | None) -> bool:
     return value is None and node is not None and not node.is_nullable

@@ -22,9 +22,9 @@ from typing import Final
 import msgspec
 
 from podium.golang.json_values import JsonObject, JsonValue, ReadOnlyJson
-from podium.golang.quoting import go_value, quoted
+from podium.golang.quoting import go_quote, go_value
 from podium.kubernetes.crds.rule_costs import matches, spend_checks
-from podium.kubernetes.crds.structural import Node, read_schema
+from podium.kubernetes.crds.structural import SchemaNode, read_schema
 from podium.kubernetes.rules.field_errors import (
     FieldError,
     duplicate,
@@ -36,7 +36,7 @@ from podium.kubernetes.rules.field_errors import (
     too_many,
     type_invalid,
 )
-from podium.kubernetes.schema.decoding import ScalarError, canonical_time
+from podium.kubernetes.schema.decoding import ScalarTypeError, canonical_time
 from podium.kubernetes.validation.names import label_problems, subdomain_problems
 
 _UUID: Final = r"[0-9a-f]{8}-?[0-9a-f]{4}-?%s[0-9a-f]{3}-?%s[0-9a-f]{3}-?[0-9a-f]{12}"
@@ -70,7 +70,7 @@ def _is_network(text: str) -> bool:
 
 
 _CHECKS: Final[dict[str, Callable[[str], bool]]] = {
-    "datetime": _parses(canonical_time, ScalarError),
+    "datetime": _parses(canonical_time, ScalarTypeError),
     "date": _parses(date.fromisoformat, ValueError),
     "duration": lambda text: (
         len(text) <= _LONGEST_DURATION and _DURATION.fullmatch(text) is not None
@@ -102,7 +102,7 @@ def fits(format_name: str, text: str) -> bool:
     return _CHECKS[format_name.replace("-", "")](text)
 
 
-def repeated_items(value: JsonValue, node: Node | None, path: str = "") -> list[FieldError]:
+def repeated_items(value: JsonValue, node: SchemaNode | None, path: str = "") -> list[FieldError]:
     """One error for each value that occurs twice, at its second place."""
     if node is None:
         return []
@@ -134,7 +134,7 @@ def key_of_item(item: JsonValue, keys: Sequence[str]) -> Hashable:
     return tuple((value.__class__, value) for value in values)
 
 
-def _repeated_keys(value: list[JsonValue], node: Node, path: str) -> list[FieldError]:
+def _repeated_keys(value: list[JsonValue], node: SchemaNode, path: str) -> list[FieldError]:
     for index, item in enumerate(value):
         if item is not None and not isinstance(item, dict):
             told = "must be an object for an array of list-type map"
@@ -164,7 +164,9 @@ _INT_RANGES: Final = {"int32": 2**31, "int64": 2**63}
 _MISSING: Final = object()
 
 
-def problems(value: JsonValue, node: Node, path: str, old: object = _MISSING) -> list[FieldError]:
+def problems(
+    value: JsonValue, node: SchemaNode, path: str, old: object = _MISSING
+) -> list[FieldError]:
     """Everything about a value that its schema does not allow."""
     if old is not _MISSING and old == value:
         return []
@@ -186,7 +188,7 @@ def problems(value: JsonValue, node: Node, path: str, old: object = _MISSING) ->
     return found
 
 
-def _type_problems(value: JsonValue, node: Node, path: str) -> list[FieldError]:
+def _type_problems(value: JsonValue, node: SchemaNode, path: str) -> list[FieldError]:
     wanted = ("integer", "string") if node.is_int_or_string else (node.type,)
     if not node.type and not node.is_int_or_string:
         return []
@@ -209,7 +211,7 @@ def _type_of(value: JsonValue) -> str:
 
 
 def _wrong_type(path: str, wanted: str, found: str) -> FieldError:
-    return type_invalid(path, found, f"{path} in body must be of type {wanted}: {quoted(found)}")
+    return type_invalid(path, found, f"{path} in body must be of type {wanted}: {go_quote(found)}")
 
 
 def _combination_problems(value: JsonValue, conditions: JsonObject, path: str) -> list[FieldError]:
@@ -222,7 +224,7 @@ def _combination_problems(value: JsonValue, conditions: JsonObject, path: str) -
         if not results or fitting == 1 or (fitting and least):
             continue
         told = least or f"one and only one schema (oneOf). {_told_count(fitting)}"
-        found.append(invalid(_NOWHERE, "", f"{quoted(path)} must validate {told}"))
+        found.append(invalid(_NOWHERE, "", f"{go_quote(path)} must validate {told}"))
         if not fitting:
             found += sorted(results, key=len)[0]
     spend_checks(3 * len(conditions.get("allOf") or ()))
@@ -233,11 +235,11 @@ def _combination_problems(value: JsonValue, conditions: JsonObject, path: str) -
         found += result
     if any(everything):
         none = "" if not all(everything) else ". None validated"
-        told = f"{quoted(path)} must validate all the schemas (allOf){none}"
+        told = f"{go_quote(path)} must validate all the schemas (allOf){none}"
         found.append(invalid(_NOWHERE, "", told))
     unwanted = conditions.get("not")
     if isinstance(unwanted, dict) and not problems(value, read_schema(unwanted), path):
-        found.append(invalid(_NOWHERE, "", f"{quoted(path)} must not validate the schema (not)"))
+        found.append(invalid(_NOWHERE, "", f"{go_quote(path)} must not validate the schema (not)"))
     return found
 
 
@@ -257,12 +259,12 @@ def _text_problems(value: str, conditions: JsonObject, path: str) -> list[FieldE
     elif pattern and not matches(pattern, value):
         found.append(invalid(path, value, f"{path} in body should match '{pattern}'"))
     if is_known(format_name) and not fits(format_name, value):
-        told = f"{path} in body must be of type {format_name}: {quoted(value)}"
+        told = f"{path} in body must be of type {format_name}: {go_quote(value)}"
         found.append(type_invalid(path, value, told))
     return found
 
 
-def _number_problems(value: int | float, node: Node, path: str) -> list[FieldError]:
+def _number_problems(value: int | float, node: SchemaNode, path: str) -> list[FieldError]:
     conditions = node.conditions
     found: list[FieldError] = []
     limit = _INT_RANGES.get(conditions.get("format") or "") if node.type == "integer" else None
@@ -293,7 +295,7 @@ def _out_of_range(value: int | float, bound: int | float, words: str, path: str)
     return invalid(path, value, f"{path} in body should be {words} {go_value(shown)}")
 
 
-def _listed_problems(value: JsonValue, node: Node, path: str) -> list[FieldError]:
+def _listed_problems(value: JsonValue, node: SchemaNode, path: str) -> list[FieldError]:
     allowed = node.conditions.get("enum")
     if not allowed or (isinstance(value, str) and value in node.listed_texts):
         return []
@@ -308,7 +310,9 @@ def _same_kind(one: JsonValue, other: JsonValue) -> bool:
     return isinstance(one, bool) is isinstance(other, bool)
 
 
-def _list_problems(value: list[JsonValue], node: Node, path: str, old: object) -> list[FieldError]:
+def _list_problems(
+    value: list[JsonValue], node: SchemaNode, path: str, old: object
+) -> list[FieldError]:
     found: list[FieldError] = []
     if node.items is not None:
         before = _by_keys(old, node)
@@ -326,14 +330,16 @@ def _list_problems(value: list[JsonValue], node: Node, path: str, old: object) -
     return found
 
 
-def _by_keys(old: object, node: Node) -> dict[Hashable, JsonValue]:
+def _by_keys(old: object, node: SchemaNode) -> dict[Hashable, JsonValue]:
     """Items of the stored list by their keys; only lists that are maps have them."""
     if node.list_type != "map" or not isinstance(old, list):
         return {}
     return {key_of_item(item, node.list_keys): item for item in old}
 
 
-def _object_problems(value: JsonObject, node: Node, path: str, old: object) -> list[FieldError]:
+def _object_problems(
+    value: JsonObject, node: SchemaNode, path: str, old: object
+) -> list[FieldError]:
     found: list[FieldError] = []
     conditions = node.conditions
     least, most = conditions.get("minProperties"), conditions.get("maxProperties")

@@ -9,10 +9,10 @@ the request is strategy's.
 """
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 
 
-def set_defaults(resource: Resource, obj: JsonObject) -> None:
+def set_defaults(resource: ApiResource, obj: JsonObject) -> None:
     """Fill in what the kind's defaults say; objects of custom resources have none here."""
     setter = resource.record.defaults_in(resource.version)
     if setter is not None:

@@ -8,7 +8,7 @@ Autoscalers get the use of CPU to aim at, and how fast to scale.
 
 from typing import Final
 
-from podium.golang.json_values import JsonObject, copied
+from podium.golang.json_values import JsonObject, copy_json
 from podium.kubernetes.defaulting.pods import set_template_defaults
 from podium.kubernetes.defaulting.storage import set_claim_defaults
 
@@ -190,8 +190,8 @@ def set_autoscaler_defaults(autoscaler: JsonObject) -> None:
     set_v1_autoscaler_defaults(autoscaler)
     spec = autoscaler["spec"]
     if not spec.get("metrics"):
-        spec["metrics"] = [copied(DEFAULT_METRIC)]
+        spec["metrics"] = [copy_json(DEFAULT_METRIC)]
     behavior = spec.get("behavior")
     if behavior is not None:
         for name, defaults in (("scaleUp", _SCALE_UP), ("scaleDown", _SCALE_DOWN)):
-            behavior[name] = {**copied(defaults), **(behavior.get(name) or {})}
+            behavior[name] = {**copy_json(defaults), **(behavior.get(name) or {})}

@@ -136,7 +136,7 @@ def noun_of(shape: Shape) -> str:
     return "a list" if isinstance(shape, ListOf) else "an object"
 
 
-def described(found: object) -> str:
+def describe_value(found: object) -> str:
     """A value as a user would name it."""
     match found:
         case None:
@@ -162,7 +162,7 @@ def _problem(mistake: Mistake) -> str:
         return mistake.own_text
     if form in (Form.INT64, Form.INT_OR_STRING) and _is_integer(mistake.value):
         return "the number does not fit 64 bits"
-    return f"expected {noun_of(mistake.shape)}, got {described(mistake.value)}"
+    return f"expected {noun_of(mistake.shape)}, got {describe_value(mistake.value)}"
 
 
 def _is_integer(value: object) -> bool:

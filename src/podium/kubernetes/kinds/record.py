@@ -116,7 +116,7 @@ _ALL_BUT_STATUS: Final = (("metadata",), ("spec",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Strategy:
+class WriteStrategy:
     """What the server writes into objects before they are validated."""
 
     empty_status: JsonObject | None = None
@@ -229,7 +229,7 @@ class Kind:
     gated_fields: tuple[GatedField, ...] = ()
     defaults: SetDefaults | None = None
     validation: Validation = Validation()
-    strategy: Strategy = Strategy()
+    strategy: WriteStrategy = WriteStrategy()
     printer: Printer | None = None
     """None: name and creation are shown."""
     warnings: Warnings = Warnings()

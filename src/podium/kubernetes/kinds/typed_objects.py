@@ -19,7 +19,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from podium.golang.documents import Document
+from podium.golang.documents import SourceDocument
 from podium.golang.errors import ObjectError, UnknownKind, closest, raise_first
 from podium.golang.json_values import DecodedValue, JsonObject
 from podium.kubernetes.kinds.devices import (
@@ -33,7 +33,7 @@ from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup, Workload
-from podium.kubernetes.kinds.reading import described, read_raw
+from podium.kubernetes.kinds.reading import describe_value, read_raw
 from podium.kubernetes.kinds.storage import (
     CSIDriver,
     CSINode,
@@ -116,11 +116,11 @@ _DECODERS: dict[type, msgspec.json.Decoder[DecodedValue]] = {
 def decode_object(raw: object, *, strict: bool) -> KubeObject:
     """The typed object behind raw data, or an ObjectError; UnknownKind if it is none of KINDS."""
     if not isinstance(raw, Mapping):
-        raise ObjectError("", f"expected a Kubernetes object, got {described(raw)}")
+        raise ObjectError("", f"expected a Kubernetes object, got {describe_value(raw)}")
     return convert_object(raw, _struct_of(raw.get("apiVersion"), raw.get("kind")), strict=strict)
 
 
-def decode_document(document: Document, *, strict: bool) -> KubeObject:
+def decode_document(document: SourceDocument, *, strict: bool) -> KubeObject:
     """`decode_object` with errors that name the file; UnknownKind passes through as it is."""
     try:
         return decode_object(document.value, strict=strict)
@@ -218,7 +218,7 @@ def _raw_object(data: bytes | msgspec.Raw) -> JsonObject:
     except _UNDECODABLE as error:
         raise ObjectError("", f"is not JSON: {error}") from None
     if not isinstance(raw, dict):
-        raise ObjectError("", f"expected a Kubernetes object, got {described(raw)}")
+        raise ObjectError("", f"expected a Kubernetes object, got {describe_value(raw)}")
     return raw
 
 
@@ -239,7 +239,7 @@ def _name_field(field: str, written: object) -> str:
     if isinstance(written, str) and written:
         return written
     if written:
-        raise ObjectError(field, f"expected a string, got {described(written)}")
+        raise ObjectError(field, f"expected a string, got {describe_value(written)}")
     raise ObjectError(field, "is missing", "every Kubernetes object names its apiVersion and kind")
 
 

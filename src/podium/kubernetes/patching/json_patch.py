@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from podium.golang.json_values import JsonObject, JsonValue, copied, encode
-from podium.golang.quoting import quoted
+from podium.golang.json_values import JsonObject, JsonValue, copy_json, encode
+from podium.golang.quoting import go_quote
 from podium.kubernetes.patching.refusals import (
     FailedTestOperation,
     PatchError,
@@ -38,7 +38,7 @@ def apply(document: JsonObject, patch: JsonValue, *, null_is_missing: bool = Tru
     `null_is_missing`: to `test` for null is to test that nothing is there.
     """
     operations = _operations(patch)
-    holder: list[JsonValue] = [copied(document)]
+    holder: list[JsonValue] = [copy_json(document)]
     copied_bytes = 0
     for operation in operations:
         name = operation.get("op", "")
@@ -76,7 +76,7 @@ def problems(patch: JsonValue) -> list[str]:
     """Texts about fields of operations that nobody knows."""
     known = {*_TEXT_FIELDS, "value"}
     return [
-        f"json patch unknown field {quoted(f'[{index}].{name}')}"
+        f"json patch unknown field {go_quote(f'[{index}].{name}')}"
         for index, operation in enumerate(_operations(patch))
         for name in operation
         if name not in known
@@ -142,7 +142,7 @@ def _get(container: _Container, name: str) -> JsonValue:
 
 def _index(name: str, length: int) -> int:
     if _INDEX.fullmatch(name) is None:
-        why = f"strconv.Atoi: parsing {quoted(name)}: invalid syntax"
+        why = f"strconv.Atoi: parsing {go_quote(name)}: invalid syntax"
         raise does_not_apply(f"value was not a proper array index: '{name}': {why}")
     index = int(name)
     if not -length <= index < length:
@@ -170,7 +170,7 @@ def _take_out(container: _Container, name: str) -> JsonValue:
 
 def _add(holder: list[JsonValue], operation: JsonObject) -> None:
     container, name = _find(holder, _pointer(operation, "path"))
-    _put_in(container, name, copied(operation.get("value")))
+    _put_in(container, name, copy_json(operation.get("value")))
 
 
 def _remove(holder: list[JsonValue], operation: JsonObject) -> None:
@@ -178,7 +178,7 @@ def _remove(holder: list[JsonValue], operation: JsonObject) -> None:
 
 
 def _replace(holder: list[JsonValue], operation: JsonObject) -> None:
-    pointer, value = _pointer(operation, "path"), copied(operation.get("value"))
+    pointer, value = _pointer(operation, "path"), copy_json(operation.get("value"))
     if pointer == "":
         if not isinstance(value, dict | list):
             raise does_not_apply(_NO_DOCUMENT)
@@ -209,7 +209,7 @@ def _copy(holder: list[JsonValue], operation: JsonObject, allowed_bytes: int) ->
     size = len(encode(value))
     if size > allowed_bytes:
         raise does_not_apply()
-    _put_in(container, name, copied(value))
+    _put_in(container, name, copy_json(value))
     return size
 
 

@@ -42,7 +42,7 @@ def bad_patch(message: str) -> PatchError:
     return PatchError(400, "BadRequest", message)
 
 
-def failed(message: str) -> PatchError:
+def patch_failed(message: str) -> PatchError:
     """Refused with the bare text and code 500."""
     return PatchError(500, "", message)
 
@@ -76,7 +76,7 @@ def wrong_type(value: JsonValue, go_type: str, *, field: str = "") -> PatchError
 def not_a(expected: type, found: JsonValue) -> PatchError:
     """A part of a strategic merge patch has another type than its meaning asks for."""
     actual = _GO_TYPES.get(found.__class__, "%!s(<nil>)")
-    return failed(f"expected a {_GO_TYPES[expected]}, but received a {actual}")
+    return patch_failed(f"expected a {_GO_TYPES[expected]}, but received a {actual}")
 
 
 def unreadable(media_type: str, why: str) -> PatchError:

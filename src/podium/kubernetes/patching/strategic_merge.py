@@ -28,7 +28,7 @@ import msgspec
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.golang.quoting import go_value
 from podium.golang.shapes import Field, ListOf, MapOf, Shape, Struct
-from podium.kubernetes.patching.refusals import bad_patch, does_not_apply, failed, not_a
+from podium.kubernetes.patching.refusals import bad_patch, does_not_apply, not_a, patch_failed
 from podium.kubernetes.rules.merge_patch import without_nulls
 from podium.kubernetes.schema.catalogue import Schema
 
@@ -85,7 +85,7 @@ def _as_directed(patch: JsonObject) -> JsonObject:
         return {key: value for key, value in patch.items() if key != DIRECTIVE}
     if directive == "delete":
         return {}
-    raise failed(f"unknown patch type: {go_value(directive)} in map: {go_value(patch)}")
+    raise patch_failed(f"unknown patch type: {go_value(directive)} in map: {go_value(patch)}")
 
 
 def _take(out: JsonObject, name: str, value: JsonValue) -> None:
@@ -158,7 +158,7 @@ def _merged_lists(
         merged = list(dict.fromkeys([*original, *patch]))
         return in_order(merged, patch, original, "")
     if not key:
-        raise failed("cannot merge lists without merge key for struct")
+        raise patch_failed("cannot merge lists without merge key for struct")
     kept, additions = _without_special_items(*objects, key)
     result = list(kept)
     known = places(old.get(key) for old in kept)
@@ -182,7 +182,7 @@ def _objects(
         raise does_not_apply()
     if len(kinds) > 1:
         shown = go_value([original, patch])
-        raise failed(f"list element types are not identical: {shown}")
+        raise patch_failed(f"list element types are not identical: {shown}")
     if kinds != {dict}:
         return None
     return (
@@ -207,16 +207,18 @@ def _without_special_items(
             case "replace":
                 replaces = True
             case "merge":
-                raise failed("merging lists cannot yet be specified in the patch")
+                raise patch_failed("merging lists cannot yet be specified in the patch")
             case directive:
-                raise failed(f"unknown patch type: {go_value(directive)} in map: {go_value(item)}")
+                raise patch_failed(
+                    f"unknown patch type: {go_value(directive)} in map: {go_value(item)}"
+                )
     if replaces:
         return additions, []
     return [old for old in original if identity(old.get(key)) not in leaving], additions
 
 
 def _no_merge_key(item: JsonObject, key: str) -> Exception:
-    return failed(f"map: {go_value(item)} does not contain declared merge key: {key}")
+    return patch_failed(f"map: {go_value(item)} does not contain declared merge key: {key}")
 
 
 def _field(shape: Shape | None, name: str) -> Field | None:
@@ -224,7 +226,9 @@ def _field(shape: Shape | None, name: str) -> Field | None:
         return None
     field = shape.fields.get(name)
     if field is None:
-        raise failed(f'unable to find api field in struct {shape.name} for the json field "{name}"')
+        raise patch_failed(
+            f'unable to find api field in struct {shape.name} for the json field "{name}"'
+        )
     return field
 
 
@@ -305,7 +309,7 @@ def refuse_other_order(items: list[JsonValue], order: list[JsonValue], merge_key
         if rest and rest[0] == key(each):
             rest.popleft()
     if rest:
-        raise failed(
+        raise patch_failed(
             f"The order in patch list:\n{go_value(items)}\n doesn't match $setElementOrder"
             f" list:\n{go_value(order)}\n"
         )
@@ -319,7 +323,9 @@ def _key(merge_key: str) -> _Key:
         if not isinstance(item, dict):
             raise not_a(dict, item)
         if merge_key not in item:
-            raise failed(f"map: {go_value(item)} does not contain declared merge key: {merge_key}")
+            raise patch_failed(
+                f"map: {go_value(item)} does not contain declared merge key: {merge_key}"
+            )
         return item[merge_key]
 
     return of_object

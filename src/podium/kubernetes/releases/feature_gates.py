@@ -18,7 +18,7 @@ from podium.kubernetes.releases.entries import GateEntry
 from podium.kubernetes.releases.release import Release, Version, release
 
 
-class Stage(StrEnum):
+class FeatureStage(StrEnum):
     """How far a feature has come; the group gates `AllAlpha` and `AllBeta` go by it."""
 
     PRE_ALPHA = "PRE-ALPHA"
@@ -32,7 +32,7 @@ class Gate(NamedTuple):
     """What a release says about one gate."""
 
     default: bool
-    stage: Stage
+    stage: FeatureStage
     locked: bool = False
 
 
@@ -40,11 +40,11 @@ class FeatureGateError(ValueError):
     """Gates that do not exist, must not change, or lack other gates they build on."""
 
 
-GROUP_GATES: Final[Mapping[str, Stage]] = MappingProxyType(
-    {"AllAlpha": Stage.ALPHA, "AllBeta": Stage.BETA}
+GROUP_GATES: Final[Mapping[str, FeatureStage]] = MappingProxyType(
+    {"AllAlpha": FeatureStage.ALPHA, "AllBeta": FeatureStage.BETA}
 )
-_STAGES: Final = {stage.name.lower(): stage for stage in Stage}
-_NOT_YET: Final = Gate(default=False, stage=Stage.PRE_ALPHA)
+_STAGES: Final = {stage.name.lower(): stage for stage in FeatureStage}
+_NOT_YET: Final = Gate(default=False, stage=FeatureStage.PRE_ALPHA)
 _parse: Final = cache(Version.parse)
 
 
@@ -87,7 +87,7 @@ class FeatureGates(Mapping[str, bool]):
         self._old_names = old_names
         self._oldest_peer = oldest_peer or self._emulated.before
         defaults = {name: gate.default for name, gate in self.known.items()}
-        self._enabled: Mapping[str, bool] = self._overridden(defaults, overrides or {})
+        self._enabled: Mapping[str, bool] = self._apply_overrides(defaults, overrides or {})
 
     @property
     def release(self) -> Release:
@@ -115,7 +115,7 @@ class FeatureGates(Mapping[str, bool]):
             oldest_peer=self._oldest_peer,
             old_names=self._old_names,
         )
-        changed._enabled = self._overridden(self._enabled, overrides)
+        changed._enabled = self._apply_overrides(self._enabled, overrides)
         return changed
 
     def __getitem__(self, name: str) -> bool:
@@ -152,7 +152,7 @@ class FeatureGates(Mapping[str, bool]):
             self._old_names,
         )
 
-    def _overridden(
+    def _apply_overrides(
         self, enabled: Mapping[str, bool], overrides: Mapping[str, bool]
     ) -> Mapping[str, bool]:
         result = dict(enabled)
@@ -182,7 +182,7 @@ class FeatureGates(Mapping[str, bool]):
         setting = f"cannot set feature gate {name} to {_word(wanted)}"
         if gate.locked and wanted != gate.default:
             return f"{setting}, feature is locked to {_word(gate.default)}"
-        if gate.stage is Stage.PRE_ALPHA:
+        if gate.stage is FeatureStage.PRE_ALPHA:
             return (
                 f"{setting}, feature is PreAlpha at emulated version {self._emulated}, "
                 f"min compatibility version {self._oldest_peer}"

@@ -26,7 +26,7 @@ _EVERYTHING: Final = {
 }
 
 
-def _limited(shares: int, lendable: int, queues: int = 0, hand: int = 0) -> JsonObject:
+def _limited_level(shares: int, lendable: int, queues: int = 0, hand: int = 0) -> JsonObject:
     response: JsonObject = {"type": "Reject"}
     if queues:
         queuing = {"queues": queues, "handSize": hand, "queueLengthLimit": 50}
@@ -42,14 +42,14 @@ def _limited(shares: int, lendable: int, queues: int = 0, hand: int = 0) -> Json
 
 
 _LEVELS: Final[dict[str, JsonObject]] = {
-    "catch-all": _limited(5, 0),
+    "catch-all": _limited_level(5, 0),
     "exempt": {"type": "Exempt", "exempt": {"nominalConcurrencyShares": 0, "lendablePercent": 0}},
-    "global-default": _limited(20, 50, 128, 6),
-    "leader-election": _limited(10, 0, 16, 4),
-    "node-high": _limited(40, 25, 64, 6),
-    "system": _limited(30, 33, 64, 6),
-    "workload-high": _limited(40, 50, 128, 6),
-    "workload-low": _limited(100, 90, 128, 6),
+    "global-default": _limited_level(20, 50, 128, 6),
+    "leader-election": _limited_level(10, 0, 16, 4),
+    "node-high": _limited_level(40, 25, 64, 6),
+    "system": _limited_level(30, 33, 64, 6),
+    "workload-high": _limited_level(40, 50, 128, 6),
+    "workload-low": _limited_level(100, 90, 128, 6),
 }
 
 

@@ -13,7 +13,7 @@ from podium.kubernetes.kinds.record import ALL_VERBS, Kind, OwnForm, Subresource
 
 
 @dataclass(frozen=True, eq=False)
-class Resource:
+class ApiResource:
     """A collection of objects of one kind, as a path names it."""
 
     group: str

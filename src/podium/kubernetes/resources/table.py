@@ -29,16 +29,16 @@ from typing import Final
 from podium.kubernetes.kinds.catalogue import all_kinds, kinds_of
 from podium.kubernetes.kinds.record import STATUS_VERBS, Kind, Subresource
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 
 
 @cache
-def builtin_resources() -> tuple[Resource, ...]:
+def builtin_resources() -> tuple[ApiResource, ...]:
     """Those that are served whatever the feature gates say; with the fields of all gates."""
     return tuple(each for kind in all_kinds() if not kind.gate for each in resources_of(kind))
 
 
-def served_resources(gates: FeatureGates) -> tuple[Resource, ...]:
+def served_resources(gates: FeatureGates) -> tuple[ApiResource, ...]:
     """The resources of a server with these gates; fields whose gates are closed are not kept."""
     gated = [kind for kind in all_kinds() if kind.gate and gates[kind.gate]]
     found = (*builtin_resources(), *(each for kind in gated for each in resources_of(kind)))
@@ -51,23 +51,23 @@ class ResourcesByGroup:
 
     def __init__(self, gates: FeatureGates) -> None:
         self._gates = gates
-        self._groups: dict[str, tuple[Resource, ...]] = {}
+        self._groups: dict[str, tuple[ApiResource, ...]] = {}
 
-    def find(self, group: str, version: str, plural: str) -> Resource | None:
+    def find(self, group: str, version: str, plural: str) -> ApiResource | None:
         found = (each for each in self._of(group) if each.plural == plural)
         return next((each for each in found if each.version == version), None)
 
-    def find_kind(self, group: str, version: str, kind: str) -> Resource | None:
+    def find_kind(self, group: str, version: str, kind: str) -> ApiResource | None:
         found = (each for each in self._of(group) if each.kind == kind)
         return next((each for each in found if each.version == version), None)
 
-    def named(self, plural: str) -> Resource:
+    def get_required(self, plural: str) -> ApiResource:
         """A resource of the core group, without which there is no server."""
         found = self.find("", "v1", plural)
         assert found is not None
         return found
 
-    def _of(self, group: str) -> tuple[Resource, ...]:
+    def _of(self, group: str) -> tuple[ApiResource, ...]:
         if group not in self._groups:
             served = (k for k in kinds_of(group) if not k.gate or self._gates[k.gate])
             found = (each for kind in served for each in resources_of(kind))
@@ -80,13 +80,13 @@ def resource_gates() -> set[str]:
     return {kind.gate for kind in all_kinds() if kind.gate}
 
 
-def resources_of(kind: Kind) -> list[Resource]:
+def resources_of(kind: Kind) -> list[ApiResource]:
     """A kind as the paths of its versions name it."""
     status = (Subresource("status", kind.kind, STATUS_VERBS),) if kind.has_status else ()
     older = kind.older_version
     versions = (kind.version,) if older is None else (kind.version, older.version)
     return [
-        Resource(
+        ApiResource(
             group=kind.group,
             version=version,
             kind=kind.kind,
@@ -103,7 +103,7 @@ def resources_of(kind: Kind) -> list[Resource]:
     ]
 
 
-def _without_open_gates(resource: Resource, gates: FeatureGates) -> Resource:
+def _without_open_gates(resource: ApiResource, gates: FeatureGates) -> ApiResource:
     if not resource.gated_fields:
         return resource
     closed = tuple((gate, path) for gate, path in resource.gated_fields if not gates[gate])
@@ -154,7 +154,7 @@ class RuntimeConfig:
 
     settings: Mapping[str, bool] = field(default_factory=dict)
 
-    def serves(self, resource: Resource) -> bool:
+    def serves(self, resource: ApiResource) -> bool:
         keys = (f"{resource.api_version}/{resource.plural}", resource.api_version)
         for key in (*keys, _stage_key(resource.version), _ALL):
             if key in self.settings:
@@ -234,7 +234,7 @@ def _stage_key(version: str) -> str:
     return next(key for key, each in _API_STAGES.items() if each == stage)
 
 
-def _names(resources: Iterable[Resource]) -> set[str]:
+def _names(resources: Iterable[ApiResource]) -> set[str]:
     """The keys by which resources can be named."""
     names: set[str] = set()
     for each in resources:
@@ -247,49 +247,49 @@ class ResourceTable:
 
     def __init__(
         self,
-        resources: Iterable[Resource] | None = None,
+        resources: Iterable[ApiResource] | None = None,
         runtime_config: RuntimeConfig = EVERYTHING,
     ) -> None:
         """With the built-in resources if none are given."""
         self._runtime_config = runtime_config
-        self._by_path: dict[tuple[str, str, str], Resource] = {}
-        self._by_kind: dict[tuple[str, str, str], Resource] = {}
+        self._by_path: dict[tuple[str, str, str], ApiResource] = {}
+        self._by_kind: dict[tuple[str, str, str], ApiResource] = {}
         self.changes = 0
         for resource in builtin_resources() if resources is None else resources:
             self.add(resource)
 
-    def add(self, resource: Resource) -> None:
+    def add(self, resource: ApiResource) -> None:
         """Serve a resource, in place of an earlier one of the same names."""
         group_version = (resource.group, resource.version)
         self._by_path[(*group_version, resource.plural)] = resource
         self._by_kind[(*group_version, resource.kind)] = resource
         self.changes += 1
 
-    def remove(self, resource: Resource) -> None:
+    def remove(self, resource: ApiResource) -> None:
         group_version = (resource.group, resource.version)
         self._by_path.pop((*group_version, resource.plural), None)
         self._by_kind.pop((*group_version, resource.kind), None)
         self.changes += 1
 
-    def find(self, group: str, version: str, plural: str) -> Resource | None:
+    def find(self, group: str, version: str, plural: str) -> ApiResource | None:
         return self._by_path.get((group, version, plural))
 
-    def find_served(self, group: str, version: str, plural: str) -> Resource | None:
+    def find_served(self, group: str, version: str, plural: str) -> ApiResource | None:
         """The resource for clients."""
         found = self.find(group, version, plural)
         return found if found is not None and self._serves(found) else None
 
-    def _serves(self, resource: Resource) -> bool:
+    def _serves(self, resource: ApiResource) -> bool:
         return resource.is_custom or self._runtime_config.serves(resource)
 
-    def find_kind(self, group: str, version: str, kind: str) -> Resource | None:
+    def find_kind(self, group: str, version: str, kind: str) -> ApiResource | None:
         return self._by_kind.get((group, version, kind))
 
-    def named(self, plural: str, group: str = "", version: str = "v1") -> Resource:
+    def get_required(self, plural: str, group: str = "", version: str = "v1") -> ApiResource:
         """A resource that the server itself cannot do without."""
         return self._by_path[(group, version, plural)]
 
-    def __iter__(self) -> Iterator[Resource]:
+    def __iter__(self) -> Iterator[ApiResource]:
         """Those that are served."""
         return filter(self._serves, self._by_path.values())
 
@@ -302,7 +302,7 @@ class ResourceTable:
                 known.append(resource.version)
         return {group: sorted(known, key=maturity) for group, known in versions.items()}
 
-    def of_version(self, group: str, version: str) -> list[Resource]:
+    def of_version(self, group: str, version: str) -> list[ApiResource]:
         """What a group-version serves, sorted by plural name as discovery lists it."""
         found = [each for each in self if (each.group, each.version) == (group, version)]
         return sorted(found, key=lambda each: each.plural)

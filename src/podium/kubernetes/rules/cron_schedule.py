@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, NamedTuple, Protocol
 
 from podium.golang.durations import Duration
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 
 _YEARS_AHEAD: Final = 5
 _HOUR: Final = timedelta(hours=1)
@@ -287,7 +287,7 @@ def _number(text: str, bounds: _Bounds) -> int:
 
 def _whole(text: str) -> int:
     if not _INTEGER.fullmatch(text):
-        why = f"strconv.Atoi: parsing {quoted(text)}: invalid syntax"
+        why = f"strconv.Atoi: parsing {go_quote(text)}: invalid syntax"
         raise ScheduleError(f"failed to parse int from {text}: {why}")
     number = int(text)
     if number < 0:

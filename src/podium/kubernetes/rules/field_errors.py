@@ -17,7 +17,7 @@ from enum import Enum
 from typing import Final, TypeAlias
 
 from podium.golang.json_values import ReadOnlyJson
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 
 REQUIRED: Final = "FieldValueRequired"
 INVALID: Final = "FieldValueInvalid"
@@ -76,7 +76,7 @@ class FieldError:
         """The text without the path."""
         heading = _HEADINGS[self.cause]
         if self.cause not in _SILENT and self.value is not OMITTED:
-            heading = f"{heading}: {shown(self.value)}"
+            heading = f"{heading}: {format_value(self.value)}"
         return f"{heading}: {self.detail}" if self.detail else heading
 
     def __str__(self) -> str:
@@ -106,7 +106,7 @@ def immutable(path: str, value: ShownValue) -> FieldError:
 
 
 def not_supported(path: str, value: ShownValue, supported: Iterable[str]) -> FieldError:
-    choices = ", ".join(quoted(choice) for choice in supported)
+    choices = ", ".join(go_quote(choice) for choice in supported)
     return FieldError(NOT_SUPPORTED, path, value, f"supported values: {choices}" if choices else "")
 
 
@@ -149,10 +149,10 @@ def aggregate(problems: Iterable[FieldError | str]) -> str:
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
-def shown(value: ReadOnlyJson) -> str:
+def format_value(value: ReadOnlyJson) -> str:
     """A value as an error text shows it: texts quoted, the rest as Go's JSON."""
     if isinstance(value, str):
-        return quoted(value)
+        return go_quote(value)
     return go_json(value)
 
 

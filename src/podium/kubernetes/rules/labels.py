@@ -129,7 +129,7 @@ class Selector:
                 return False
         return all(requirement.matches(found) for requirement in self._others)
 
-    def merged(self, other: "Selector") -> "Selector":
+    def merge(self, other: "Selector") -> "Selector":
         """What both select. NOTHING stays NOTHING: leave it out where null means "no selector"."""
         if self.nothing or other.nothing:
             return NOTHING

@@ -72,19 +72,19 @@ def parse_pod_affinity(pod: Pod) -> PodAffinityTerms:
             problems.append(f"{name}: {error}")
             return ()
 
-    def required(name: str, side: PodAffinity) -> tuple[AffinityTerm, ...]:
+    def parse_required(name: str, side: PodAffinity) -> tuple[AffinityTerm, ...]:
         return group(name, side.required_during_scheduling_ignored_during_execution or ())
 
-    def preferred(name: str, side: PodAffinity) -> tuple[WeightedTerm, ...]:
+    def parse_preferred(name: str, side: PodAffinity) -> tuple[WeightedTerm, ...]:
         entries = side.preferred_during_scheduling_ignored_during_execution or ()
         terms = group(name, (entry.pod_affinity_term for entry in entries))
         return tuple((entry.weight, term) for entry, term in zip(entries, terms, strict=False))
 
     parsed = PodAffinityTerms(
-        required_affinity=required("requiredAffinityTerms", affinity),
-        required_anti=required("requiredAntiAffinityTerms", anti),
-        preferred_affinity=preferred("preferredAffinityTerms", affinity),
-        preferred_anti=preferred("preferredAntiAffinityTerms", anti),
+        required_affinity=parse_required("requiredAffinityTerms", affinity),
+        required_anti=parse_required("requiredAntiAffinityTerms", anti),
+        preferred_affinity=parse_preferred("preferredAffinityTerms", affinity),
+        preferred_anti=parse_preferred("preferredAntiAffinityTerms", anti),
         has_affinity=True,
     )
     return parsed._replace(error=aggregate(problems)) if problems else parsed

@@ -120,16 +120,18 @@ def qos_class_of(pod: Pod) -> str:
     """The class by a typed pod."""
     spec = pod.spec
     if spec.resources is not None:
-        return _class_of([_typed(spec.resources)], pod_level=True)
+        return _class_of([_requests_and_limits(spec.resources)], pod_level=True)
     containers = (*(spec.containers or ()), *(spec.init_containers or ()))
-    return _class_of([_typed(container.resources) for container in containers], pod_level=False)
+    return _class_of(
+        [_requests_and_limits(container.resources) for container in containers], pod_level=False
+    )
 
 
 def _write_holder(resources: JsonObject) -> _Holder:
     return resources.get("requests"), resources.get("limits")
 
 
-def _typed(resources: ResourceRequirements | None) -> _Holder:
+def _requests_and_limits(resources: ResourceRequirements | None) -> _Holder:
     return (None, None) if resources is None else (resources.requests, resources.limits)
 
 

@@ -225,7 +225,7 @@ def _container_requests(pod: Pod, options: _Options) -> dict[str, int]:
     statuses = _statuses(pod) if options.status_resources else {}
     infeasible = bool(statuses) and resize_is_infeasible(pod)
 
-    def asked(container: Container, status: ContainerStatus | None) -> dict[str, int]:
+    def read_requests(container: Container, status: ContainerStatus | None) -> dict[str, int]:
         spec = _requests(container.resources, options)
         if status is not None and status.resources is not None:
             allocated = status.allocated_resources
@@ -234,7 +234,7 @@ def _container_requests(pod: Pod, options: _Options) -> dict[str, int]:
 
     running: dict[str, int] = {}
     for container in pod.spec.containers or ():
-        _add(running, asked(container, statuses.get(container.name)))
+        _add(running, read_requests(container, statuses.get(container.name)))
     if not pod.spec.init_containers:
         return running
 
@@ -242,13 +242,13 @@ def _container_requests(pod: Pod, options: _Options) -> dict[str, int]:
     starting: dict[str, int] = {}
     for container in pod.spec.init_containers:
         if container.restart_policy == "Always":
-            amounts = asked(container, statuses.get(container.name))
+            amounts = read_requests(container, statuses.get(container.name))
             _add(running, amounts)
             _add(sidecars, amounts)
             _raise(starting, sidecars)
         else:
             # An ordinary init container is never resized, so its status does not count.
-            amounts = asked(container, None)
+            amounts = read_requests(container, None)
             _add(amounts, sidecars)
             _raise(starting, amounts)
     _raise(running, starting)

@@ -175,11 +175,11 @@ class _Parser:
             return {""}
         if token.kind not in (_WORD, ","):
             raise SelectorError(f"found '{token.text}', expected: ',', ')' or identifier")
-        values = self._listed()
+        values = self._parse_values()
         self._take()
         return values
 
-    def _listed(self) -> set[str]:
+    def _parse_values(self) -> set[str]:
         """The values up to a closing parenthesis; missing ones are empty texts."""
         values: set[str] = set()
         while True:

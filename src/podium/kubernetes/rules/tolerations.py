@@ -55,7 +55,7 @@ def tolerates(
             return False
 
 
-def tolerated(
+def is_tolerated(
     tolerations: Iterable[Toleration] | None,
     key: str,
     value: str,
@@ -73,8 +73,8 @@ def tolerated(
 class TolerationIndex:
     """Many tolerations, looked up by taint instead of one after the other.
 
-    Answers as `tolerated` does. A pod can have thousands of tolerations and a cluster thousands of
-    taints; here a taint takes four looks, whatever the number of tolerations.
+    Answers as `is_tolerated` does. A pod can have thousands of tolerations and a cluster thousands
+    of taints; here a taint takes four looks, whatever the number of tolerations.
     """
 
     __slots__ = ("_by_key_and_effect",)
@@ -138,7 +138,7 @@ class _Covered:
         )
 
 
-def untolerated(
+def find_untolerated_taint(
     taints: Iterable[Taint] | None,
     tolerations: Iterable[Toleration] | None,
     effects: Collection[str] = HARD_EFFECTS,

@@ -132,7 +132,7 @@ class ReleaseTypes:
             return shape
         entry = self._types[section][name]
         if entry.type:
-            shape = self._shapes[section, name] = self._named(section, name, entry)
+            shape = self._shapes[section, name] = self._build_named_shape(section, name, entry)
             return shape
         struct = Struct(
             section, name, is_atomic=entry.struct_type == "atomic", is_object=entry.is_object
@@ -145,7 +145,7 @@ class ReleaseTypes:
         struct.embedded = {each: inside for each in struct.fields if inside and each not in own}
         return struct
 
-    def _named(self, section: str, name: str, entry: TypeEntry) -> Shape:
+    def _build_named_shape(self, section: str, name: str, entry: TypeEntry) -> Shape:
         shown = f"{version_of(section)}.{name}"
         shape = self._type(section, entry.type).shape
         if isinstance(shape, Scalar):

@@ -80,14 +80,14 @@ def read_struct(value: JsonValue, struct: Struct, way: Way = None) -> Decoded:
 
 
 def _read_quantity(value: DecodedValue) -> str:
-    text = value if value.__class__ is str else _written(value)
+    text = value if value.__class__ is str else _format_number(value)
     try:
         return text if is_canonical(text) else canonical_quantity(text)
-    except ScalarError as error:
+    except ScalarTypeError as error:
         raise UntakenError(str(error)) from None
 
 
-def _written(value: DecodedValue) -> str:
+def _format_number(value: DecodedValue) -> str:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return number_text(value) if is_number else "?"
 
@@ -97,7 +97,7 @@ def _read_time(value: DecodedValue) -> str:
         raise UntakenError(wanted=_TEXT)
     try:
         return canonical_time(value)
-    except ScalarError as error:
+    except ScalarTypeError as error:
         raise UntakenError(str(error)) from None
 
 
@@ -106,7 +106,7 @@ def _read_micro_time(value: DecodedValue) -> str:
         raise UntakenError(wanted=_TEXT)
     try:
         return canonical_micro_time(value)
-    except ScalarError as error:
+    except ScalarTypeError as error:
         raise UntakenError(str(error)) from None
 
 
@@ -148,7 +148,7 @@ _FRACTION: Final = re.compile(r"[.,]\d+")
 _MICROS: Final = re.compile(r"\.\d{6}")
 
 
-class ScalarError(ValueError):
+class ScalarTypeError(ValueError):
     """A text that its type does not take; the message is Go's."""
 
 
@@ -160,16 +160,16 @@ def canonical_quantity(written: str) -> str:
 def _respelt_quantity(written: str) -> str:
     text = written.strip()
     if not text:
-        raise ScalarError(_BAD_QUANTITY)
+        raise ScalarTypeError(_BAD_QUANTITY)
     try:
         nano(text)
     except QuantityError:
         match = _QUANTITY.fullmatch(text)
         if match is None or not (match[1] or match[2] or match[3]):
-            raise ScalarError(_BAD_QUANTITY) from None
+            raise ScalarTypeError(_BAD_QUANTITY) from None
         if _SUFFIX.fullmatch(match[3]) is None:
-            raise ScalarError(_BAD_SUFFIX) from None
-        raise ScalarError(_BAD_NUMBER) from None
+            raise ScalarTypeError(_BAD_SUFFIX) from None
+        raise ScalarTypeError(_BAD_NUMBER) from None
     return canonical(text)
 
 
@@ -195,19 +195,19 @@ def _moment(written: str, layout: str) -> datetime:
         rest = rest[fraction.end() :]
     rest = _without(_ZONE, "Z07:00", rest, written, layout)
     if rest:
-        raise ScalarError(f'{_head(written, layout)}: extra text: "{rest}"')
+        raise ScalarTypeError(f'{_head(written, layout)}: extra text: "{rest}"')
     _refuse_out_of_range(written)
     text = _FRACTION.sub(lambda found: "." + found[0][1:7].ljust(6, "0"), written, count=1)
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise ScalarError(f'parsing time "{written}": day out of range') from None
+        raise ScalarTypeError(f'parsing time "{written}": day out of range') from None
 
 
 def _without(pattern: re.Pattern[str], shown: str, rest: str, written: str, layout: str) -> str:
     found = pattern.match(rest)
     if found is None:
-        raise ScalarError(f'{_head(written, layout)}: cannot parse "{rest}" as "{shown}"')
+        raise ScalarTypeError(f'{_head(written, layout)}: cannot parse "{rest}" as "{shown}"')
     return rest[found.end() :]
 
 
@@ -220,4 +220,4 @@ def _refuse_out_of_range(written: str) -> None:
         ("month", 5, 1, 12), ("hour", 11, 0, 23), ("minute", 14, 0, 59), ("second", 17, 0, 59),
     ):  # fmt: skip
         if not lowest <= int(written[start : start + 2]) <= highest:
-            raise ScalarError(f'parsing time "{written}": {name} out of range')
+            raise ScalarTypeError(f'parsing time "{written}": {name} out of range')

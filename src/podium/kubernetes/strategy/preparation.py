@@ -13,14 +13,14 @@ What a write cannot change: fields of the stored object that take the place of w
 
 from typing import Final
 
-from podium.golang.json_values import JsonObject, copied
+from podium.golang.json_values import JsonObject, copy_json
 from podium.kubernetes.kinds.record import ANY_KEY, Path
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 
 _METADATA_PARTS: Final = ("annotations", "labels")
 
 
-def prepare_create(resource: Resource, obj: JsonObject, now: str) -> None:
+def prepare_create(resource: ApiResource, obj: JsonObject, now: str) -> None:
     """Start a new object: its status, its generation, what the server adds."""
     if resource.is_custom:
         obj["metadata"]["generation"] = 1
@@ -29,7 +29,7 @@ def prepare_create(resource: Resource, obj: JsonObject, now: str) -> None:
         return
     strategy = resource.record.strategy
     if strategy.empty_status is not None:
-        obj["status"] = copied(strategy.empty_status)
+        obj["status"] = copy_json(strategy.empty_status)
     if strategy.counted is not None and strategy.has_first_generation:
         obj["metadata"]["generation"] = 1
     if strategy.null_list:
@@ -40,7 +40,7 @@ def prepare_create(resource: Resource, obj: JsonObject, now: str) -> None:
         strategy.create(obj, now)
 
 
-def prepare_update(resource: Resource, new: JsonObject, old: JsonObject, now: str) -> None:
+def prepare_update(resource: ApiResource, new: JsonObject, old: JsonObject, now: str) -> None:
     """Keep what an update cannot change, and count the generation."""
     strategy = resource.record.strategy
     if resource.has_status:
@@ -55,7 +55,9 @@ def prepare_update(resource: Resource, new: JsonObject, old: JsonObject, now: st
     _count_generation(resource, new, old)
 
 
-def prepare_status_update(resource: Resource, new: JsonObject, old: JsonObject, now: str) -> None:
+def prepare_status_update(
+    resource: ApiResource, new: JsonObject, old: JsonObject, now: str
+) -> None:
     """Keep everything but the status and, for most kinds, the metadata."""
     strategy = resource.record.strategy
     for name in {*new, *old} - {"metadata", "status", "kind", "apiVersion"}:
@@ -70,7 +72,7 @@ def prepare_status_update(resource: Resource, new: JsonObject, old: JsonObject, 
 
 
 def prepare_subresource_update(
-    resource: Resource, subresource: str, new: JsonObject, old: JsonObject, now: str
+    resource: ApiResource, subresource: str, new: JsonObject, old: JsonObject, now: str
 ) -> None:
     """The same for another subresource by which a part of the object is written."""
     prepare = resource.subresource_by_name[subresource].prepare
@@ -93,12 +95,12 @@ def _null_empty_list(obj: JsonObject, path: Path) -> None:
         holder[last] = None
 
 
-def _count_generation(resource: Resource, new: JsonObject, old: JsonObject) -> None:
+def _count_generation(resource: ApiResource, new: JsonObject, old: JsonObject) -> None:
     if _is_changed(resource, new, old):
         new["metadata"]["generation"] = (old["metadata"].get("generation") or 0) + 1
 
 
-def _is_changed(resource: Resource, new: JsonObject, old: JsonObject) -> bool:
+def _is_changed(resource: ApiResource, new: JsonObject, old: JsonObject) -> bool:
     if resource.is_custom:
         apart = {"metadata", "status"} if resource.has_status else {"metadata"}
         parts = {name for name in (*new, *old) if name not in apart}
@@ -113,7 +115,7 @@ def _is_changed(resource: Resource, new: JsonObject, old: JsonObject) -> bool:
 _NOT_KEPT_EMPTY: Final = frozenset({"lifecycle"})
 
 
-def drop_gated_fields(resource: Resource, obj: JsonObject, old: JsonObject) -> None:
+def drop_gated_fields(resource: ApiResource, obj: JsonObject, old: JsonObject) -> None:
     if resource.record.strategy.gates_each_field:
         for _, path in resource.gated_fields:
             _drop_unless_used(obj, old, path)

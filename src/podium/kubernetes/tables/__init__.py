@@ -14,7 +14,7 @@ from typing import Final
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.record import Cells, Printer
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.tables.custom import custom_printer
 from podium.kubernetes.tables.printer import GENERIC
 from podium.kubernetes.tables.workloads import SCALE
@@ -24,20 +24,20 @@ __all__ = ["SCALE", "cells", "columns", "custom_printer", "printer_of", "row_con
 _CUSTOM: Final = custom_printer(None)
 
 
-def printer_of(resource: Resource) -> Printer:
+def printer_of(resource: ApiResource) -> Printer:
     """The printer of a kind; custom resources with columns of their own bring `custom_printer`."""
     if resource.is_custom:
         return _CUSTOM
     return resource.record.printer_in(resource.version) or GENERIC
 
 
-def columns(resource: Resource) -> list[JsonObject]:
+def columns(resource: ApiResource) -> list[JsonObject]:
     return printer_of(resource).columns
 
 
-def cells(resource: Resource, obj: JsonObject, now: float) -> Cells:
+def cells(resource: ApiResource, obj: JsonObject, now: float) -> Cells:
     return printer_of(resource).cells(obj, now)
 
 
-def row_conditions(resource: Resource, obj: JsonObject) -> list[JsonObject]:
+def row_conditions(resource: ApiResource, obj: JsonObject) -> list[JsonObject]:
     return printer_of(resource).row_conditions(obj)

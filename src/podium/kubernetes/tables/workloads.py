@@ -19,7 +19,7 @@ from podium.kubernetes.tables.printer import (
     spec_of,
     status_of,
 )
-from podium.kubernetes.validation.pod_specs import compiled
+from podium.kubernetes.validation.pod_specs import compile_selector
 
 _WIDE: Final = ("Containers", "Images", "Selector")
 _JOB_STATES: Final = (
@@ -40,7 +40,7 @@ def _containers(template: JsonObject | None) -> tuple[str, str]:
 
 
 def selector_text(selector: JsonObject | None, *, empty: str = NONE) -> str:
-    parsed = compiled(selector)
+    parsed = compile_selector(selector)
     if parsed is None:
         return "<error>"
     return empty if parsed.nothing or parsed.empty else str(parsed)

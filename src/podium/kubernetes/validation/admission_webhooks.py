@@ -5,7 +5,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from podium.golang.json_values import JsonObject
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.golang.urls import url_problem
 from podium.kubernetes.cel.admission_programs import Programs
 from podium.kubernetes.rules.field_errors import (
@@ -135,7 +135,7 @@ def _check_client(errors: Errors, client: JsonObject, path: str) -> None:
 def _check_url(errors: Errors, url: str, path: str) -> None:
     problem = url_problem(url)
     if problem:
-        told = f"url must be a valid URL: parse {quoted(url)}: {problem}{_FORM}"
+        told = f"url must be a valid URL: parse {go_quote(url)}: {problem}{_FORM}"
         errors.append(required(path, told))
         return
     parts = urlsplit(url)

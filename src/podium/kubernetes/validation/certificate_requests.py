@@ -5,7 +5,7 @@ import re
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes.rules.field_errors import (
     duplicate,
     forbidden,
@@ -44,15 +44,15 @@ def create_errors(request: JsonObject) -> Errors:
 
 
 def update_errors(new: JsonObject, old: JsonObject) -> Errors:
-    return _changed(new, old)
+    return _validate_change(new, old)
 
 
 def status_errors(new: JsonObject, old: JsonObject) -> Errors:
-    return _changed(new, old, sets_certificate=True)
+    return _validate_change(new, old, sets_certificate=True)
 
 
 def approval_errors(new: JsonObject, old: JsonObject) -> Errors:
-    return _changed(new, old, decides=True)
+    return _validate_change(new, old, decides=True)
 
 
 def _errors(request: JsonObject, old: JsonObject) -> Errors:
@@ -86,7 +86,7 @@ def _errors(request: JsonObject, old: JsonObject) -> Errors:
     return errors
 
 
-def _changed(
+def _validate_change(
     new: JsonObject, old: JsonObject, *, sets_certificate: bool = False, decides: bool = False
 ) -> Errors:
     errors = _errors(new, old)
@@ -95,16 +95,16 @@ def _changed(
         found, before = _of_type(new, kind), _of_type(old, kind)
         if len(found) < len(before):
             errors.append(
-                forbidden(path, f"updates may not remove a condition of type {quoted(kind)}")
+                forbidden(path, f"updates may not remove a condition of type {go_quote(kind)}")
             )
     for kind in () if decides else _DECIDED:
         found, before = _of_type(new, kind), _of_type(old, kind)
         if len(found) > len(before):
             errors.append(
-                forbidden(path, f"updates may not add a condition of type {quoted(kind)}")
+                forbidden(path, f"updates may not add a condition of type {go_quote(kind)}")
             )
         elif len(found) == len(before) and found != before:
-            told = f"updates may not modify a condition of type {quoted(kind)}"
+            told = f"updates may not modify a condition of type {go_quote(kind)}"
             errors.append(forbidden(path, told))
     issued = (new.get("status") or {}).get("certificate") or ""
     before_issued = (old.get("status") or {}).get("certificate") or ""
@@ -140,13 +140,13 @@ def _check_signer(errors: Errors, signer: str, before: JsonObject) -> None:
     labels = domain.split(".")
     for label in labels:
         for problem in label_problems(label):
-            errors.append(invalid(path, domain, f"validating label {quoted(label)}: {problem}"))
+            errors.append(invalid(path, domain, f"validating label {go_quote(label)}: {problem}"))
     if len(labels) < 2:
         told = "should be a domain with at least two segments separated by dots"
         errors.append(invalid(path, domain, told))
     for label in name.split("."):
         for problem in subdomain_problems(label):
-            errors.append(invalid(path, name, f"validating label {quoted(label)}: {problem}"))
+            errors.append(invalid(path, name, f"validating label {go_quote(label)}: {problem}"))
     if len(signer) > _MAX_SIGNER:
         errors.append(too_long(path, _MAX_SIGNER))
 
@@ -200,7 +200,7 @@ def _certificate_problem(body: bytes) -> str:
 
     for block in blocks:
         if block[1] != b"CERTIFICATE":
-            return f"only CERTIFICATE PEM blocks are allowed, found {quoted(block[1].decode())}"
+            return f"only CERTIFICATE PEM blocks are allowed, found {go_quote(block[1].decode())}"
         try:
             x509.load_pem_x509_certificate(block[0] + b"\n")
         except ValueError:

@@ -4,7 +4,7 @@ from itertools import pairwise
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes.rules.field_errors import (
     OMITTED,
     duplicate,
@@ -52,7 +52,7 @@ def check_failure_policy(errors: Errors, spec: JsonObject, path: str) -> None:
 
 
 def _one_of(choices: tuple[str, ...]) -> str:
-    return f"valid values: [{' '.join(map(quoted, choices))}]"
+    return f"valid values: [{' '.join(map(go_quote, choices))}]"
 
 
 def _check_action(errors: Errors, action: str, spec: JsonObject, path: str) -> None:
@@ -151,7 +151,7 @@ def _number_of_indexes(text: str, completions: int) -> int:
         ends = part.split("-")
         if len(ends) > 2:
             raise ValueError(
-                f"the fragment {quoted(part)} violates the requirement that an index interval can"
+                f"the fragment {go_quote(part)} violates the requirement that an index interval can"
                 " have at most two parts separated by '-'"
             )
         numbers = [_index(end, completions) for end in ends]
@@ -166,7 +166,7 @@ def _number_of_indexes(text: str, completions: int) -> int:
 
 def _index(text: str, completions: int) -> int:
     if not text.isascii() or not text.removeprefix("+").isdigit():
-        raise ValueError(f"cannot convert string to integer for index: {quoted(text)}")
+        raise ValueError(f"cannot convert string to integer for index: {go_quote(text)}")
     if int(text) >= completions:
-        raise ValueError(f"too large index: {quoted(text)}")
+        raise ValueError(f"too large index: {go_quote(text)}")
     return int(text)

@@ -27,7 +27,7 @@ from podium.kubernetes.validation.object_meta import (
     built_in_meta_update_errors,
     meta_of,
 )
-from podium.kubernetes.validation.pod_specs import check_matches, check_template, compiled
+from podium.kubernetes.validation.pod_specs import check_matches, check_template, compile_selector
 from podium.kubernetes.validation.selectors import check_label_selector
 
 _COUNTS: Final = (
@@ -161,7 +161,7 @@ def _check_generated_labels(errors: Errors, metadata: JsonObject, spec: JsonObje
             errors.append(required(at, detail))
         elif labels[key] != value:
             errors.append(invalid(at, go_map(labels), detail))
-    selector = compiled(spec["selector"])
+    selector = compile_selector(spec["selector"])
     if selector is not None and not selector.matches(expected):
         detail = "`selector` not auto-generated"
         errors.append(invalid("spec.selector", go_selector(spec["selector"]), detail))
@@ -173,7 +173,7 @@ def _check_selected_spec(errors: Errors, spec: JsonObject) -> None:
     if selector is None:
         errors.append(required("spec.selector"))
     check_label_selector(errors, selector, "spec.selector")
-    parsed = compiled(selector)
+    parsed = compile_selector(selector)
     if parsed is not None:
         check_matches(errors, parsed, spec.get("template") or {}, "spec.template")
 

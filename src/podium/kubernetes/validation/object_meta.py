@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Final
 
 from podium.golang.json_values import JsonObject, ReadOnlyJson
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.golang.text_cache import cache_short_texts
 from podium.kubernetes.rules.field_errors import (
     FieldError,
@@ -180,7 +180,7 @@ def _check_changed_meta(errors: Errors, new: JsonObject, old: JsonObject) -> Non
         kept = set(old.get("finalizers") or ())
         added = sorted({name for name in new.get("finalizers") or () if name not in kept})
         if added:
-            shown = ", ".join(quoted(name) for name in added)
+            shown = ", ".join(go_quote(name) for name in added)
             detail = (
                 "no new finalizers can be added if the object is being deleted, "
                 f"found new finalizers []string{{{shown}}}"

@@ -347,7 +347,7 @@ def check_runs_forever(errors: Errors, template: JsonObject, kind: str, path: st
         errors.append(forbidden(f"{path}.spec.activeDeadlineSeconds", detail))
 
 
-def compiled(selector: JsonObject | None) -> Selector | None:
+def compile_selector(selector: JsonObject | None) -> Selector | None:
     """None: the selector cannot be parsed, which has been told already."""
     if selector is None:
         return selector_of(None)

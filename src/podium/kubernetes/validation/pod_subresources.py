@@ -3,7 +3,7 @@
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes.rules.field_errors import forbidden, invalid
 from podium.kubernetes.rules.nodes import CONFIG_MIRROR
 from podium.kubernetes.rules.pod_level_resources import qos_class
@@ -26,11 +26,11 @@ def ephemeral_containers_errors(new: JsonObject, old: JsonObject) -> Errors:
     for container in (old.get("spec") or {}).get(at[5:]) or ():
         name = container.get("name") or ""
         if name not in kept:
-            detail = f"existing ephemeral containers {quoted(name)} may not be removed\n"
+            detail = f"existing ephemeral containers {go_quote(name)} may not be removed\n"
             errors.append(forbidden(at, detail))
         elif kept[name] != container:
             shown = difference("core", "EphemeralContainer", container, kept[name])
-            detail = f"existing ephemeral containers {quoted(name)} may not be changed\n{shown}"
+            detail = f"existing ephemeral containers {go_quote(name)} may not be changed\n{shown}"
             errors.append(forbidden(at, detail))
     return errors
 

@@ -30,7 +30,7 @@ from podium.kubernetes.validation.pod_specs import (
     check_matches,
     check_runs_forever,
     check_template,
-    compiled,
+    compile_selector,
 )
 from podium.kubernetes.validation.selectors import check_label_selector
 from podium.kubernetes.validation.volumes import check_claim_spec
@@ -196,7 +196,7 @@ def _check_deployment(errors: Errors, spec: JsonObject) -> None:
 
 def _check_replica_template(errors: Errors, spec: JsonObject) -> None:
     template: JsonObject = spec.get("template") or {}
-    selector = compiled(spec.get("selector"))
+    selector = compile_selector(spec.get("selector"))
     if selector is None:
         shown = go_selector(spec.get("selector"))
         errors.append(invalid("spec.selector", shown, "invalid label selector"))
@@ -256,7 +256,7 @@ def _check_stateful_set(errors: Errors, spec: JsonObject, *, is_new: bool) -> No
     if is_new and service:
         check_each(errors, label_problems(service), service, "spec.serviceName")
     _check_selector(errors, spec, "statefulset")
-    selector = compiled(spec.get("selector"))
+    selector = compile_selector(spec.get("selector"))
     template = _with_claims(spec.get("template") or {}, claims)
     if selector is None:
         errors.append(invalid("spec.selector", go_selector(spec.get("selector")), ""))
@@ -300,7 +300,7 @@ def _check_stateful_updates(errors: Errors, strategy: JsonObject) -> None:
 def _check_daemon_set(errors: Errors, spec: JsonObject) -> None:
     selector, template = spec.get("selector"), spec.get("template") or {}
     check_label_selector(errors, selector, "spec.selector")
-    parsed = compiled(selector)
+    parsed = compile_selector(selector)
     if parsed is not None:
         check_matches(errors, parsed, template, "spec.template")
     if selector is not None and not any(

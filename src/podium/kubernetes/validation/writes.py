@@ -7,7 +7,7 @@ rules of their own have names like most objects.
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.record import ValidateUpdate
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.rules.field_errors import invalid, not_supported, required
 from podium.kubernetes.validation.names import path_segment_problems, subdomain_problems
 from podium.kubernetes.validation.object_meta import (
@@ -22,7 +22,7 @@ from podium.kubernetes.validation.object_meta import (
 )
 
 
-def validate_create(resource: Resource, obj: JsonObject) -> Errors:
+def validate_create(resource: ApiResource, obj: JsonObject) -> Errors:
     rule = resource.record.validation.create
     metadata = meta_of(obj)
     try:
@@ -35,23 +35,23 @@ def validate_create(resource: Resource, obj: JsonObject) -> Errors:
         return found.errors
 
 
-def validate_update(resource: Resource, new: JsonObject, old: JsonObject) -> Errors:
+def validate_update(resource: ApiResource, new: JsonObject, old: JsonObject) -> Errors:
     return _update_errors(resource, new, old, resource.record.validation.update)
 
 
-def validate_status_update(resource: Resource, new: JsonObject, old: JsonObject) -> Errors:
+def validate_status_update(resource: ApiResource, new: JsonObject, old: JsonObject) -> Errors:
     return _update_errors(resource, new, old, resource.record.validation.status)
 
 
 def validate_subresource_update(
-    resource: Resource, subresource: str, new: JsonObject, old: JsonObject
+    resource: ApiResource, subresource: str, new: JsonObject, old: JsonObject
 ) -> Errors:
     rule = resource.subresource_by_name[subresource].validate
     return _update_errors(resource, new, old, rule)
 
 
 def _update_errors(
-    resource: Resource, new: JsonObject, old: JsonObject, rule: ValidateUpdate | None
+    resource: ApiResource, new: JsonObject, old: JsonObject, rule: ValidateUpdate | None
 ) -> Errors:
     metadata, before = meta_of(new), meta_of(old)
     try:

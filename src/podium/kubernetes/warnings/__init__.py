@@ -15,10 +15,10 @@ errors must see the same ones as with any other server.
 from collections.abc import Iterator
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 
 
-def on_create(resource: Resource, obj: JsonObject) -> Iterator[str]:
+def on_create(resource: ApiResource, obj: JsonObject) -> Iterator[str]:
     about = resource.record.warnings
     if about.create is not None:
         yield from about.create(obj)
@@ -26,7 +26,7 @@ def on_create(resource: Resource, obj: JsonObject) -> Iterator[str]:
         yield from about.always(obj)
 
 
-def on_update(resource: Resource, new: JsonObject, old: JsonObject) -> Iterator[str]:
+def on_update(resource: ApiResource, new: JsonObject, old: JsonObject) -> Iterator[str]:
     about = resource.record.warnings
     if about.update is not None:
         yield from about.update(new, old)
@@ -34,12 +34,12 @@ def on_update(resource: Resource, new: JsonObject, old: JsonObject) -> Iterator[
         yield from about.always(new)
 
 
-def on_delete(resource: Resource, *, says_how: bool) -> list[str]:
+def on_delete(resource: ApiResource, *, says_how: bool) -> list[str]:
     orphans = resource.record.warnings.orphans
     return [orphans] if orphans and not says_how else []
 
 
-def on_use(resource: Resource) -> list[str]:
+def on_use(resource: ApiResource) -> list[str]:
     """What to tell everybody who asks for objects of a resource."""
     text = resource.deprecation or resource.record.warnings.use
     return [text] if text else []

@@ -15,7 +15,7 @@ from heapq import merge
 from typing import Final, NamedTuple
 
 from podium.golang.json_values import JsonObject
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes.rules.quantity import milli_value
 from podium.kubernetes.warnings import node_labels
 
@@ -90,7 +90,7 @@ def about_fractions(amounts: JsonObject | None, path: str) -> Iterator[str]:
     for name in _IN_BYTES:
         amount = (amounts or {}).get(name)
         if amount is not None and milli_value(amount) % 1000:
-            told = f"fractional byte value {quoted(amount)} is invalid, must be an integer"
+            told = f"fractional byte value {go_quote(amount)} is invalid, must be an integer"
             yield f"{path}[{name}]: {told}"
 
 
@@ -154,7 +154,7 @@ def about_claim_spec(spec: JsonObject, path: str) -> Iterator[str]:
     for part in ("requests", "limits"):
         amount = (resources.get(part) or {}).get("storage")
         if amount is not None and milli_value(amount) % 1000:
-            told = f"fractional byte value {quoted(amount)} is invalid, must be an integer"
+            told = f"fractional byte value {go_quote(amount)} is invalid, must be an integer"
             yield f"{path}.resources.{part}[storage]: {told}"
 
 
@@ -163,13 +163,13 @@ def _about_repetitions(spec: JsonObject, at: str) -> Iterator[str]:
     for number, alias in enumerate(spec.get("hostAliases") or ()):
         address = alias.get("ip") or ""
         if address in seen:
-            yield f"{at}.hostAliases[{number}].ip: duplicate ip {quoted(address)}"
+            yield f"{at}.hostAliases[{number}].ip: duplicate ip {go_quote(address)}"
         seen.add(address)
     secrets = [each.get("name") or "" for each in spec.get("imagePullSecrets") or ()]
     seen.clear()
     for number, name in enumerate(secrets):
         if name in seen:
-            yield f"{at}.imagePullSecrets[{number}].name: duplicate name {quoted(name)}"
+            yield f"{at}.imagePullSecrets[{number}].name: duplicate name {go_quote(name)}"
         seen.add(name)
     for number, name in enumerate(secrets):
         if not name:
@@ -199,7 +199,7 @@ def _about_variables(variables: Sequence[JsonObject], path: str) -> Iterator[str
         own = f"$({name})"
         extends = variable.get("valueFrom") is None and value != own and own in value
         if name in seen and not extends:
-            told = f"hides previous definition of {quoted(name)}"
+            told = f"hides previous definition of {go_quote(name)}"
             yield f"{path}[{number}]: {told}, which may be dropped when using apply"
         seen.add(name)
 
@@ -303,7 +303,7 @@ def _about_names(ports: list[tuple[JsonObject, str]]) -> Iterator[str]:
     for port, place in ports:
         name = port.get("name")
         if name in named:
-            told = f"duplicate port name {quoted(name)} with {named[name]}"
+            told = f"duplicate port name {go_quote(name)} with {named[name]}"
             use = f"services and probes that select ports by name will use {named[name]}"
             yield f"{place}: {told}, {use}"
         elif name:
@@ -324,12 +324,12 @@ class _File(NamedTuple):
     source: str
 
     def __str__(self) -> str:
-        return f"{quoted(self.path)} ({self.source})" if self.source else quoted(self.path)
+        return f"{go_quote(self.path)} ({self.source})" if self.source else go_quote(self.path)
 
 
 def about_files(volume: JsonObject) -> Iterator[str]:
     """About the files of a volume that is made from keys."""
-    name = quoted(volume.get("name") or "")
+    name = go_quote(volume.get("name") or "")
     for described, items in _mappings(volume):
         files = [_File(item.get("path") or "", "") for item in items]
         for overlap in _overlaps(files):
@@ -349,9 +349,9 @@ def about_files(volume: JsonObject) -> Iterator[str]:
 def _mappings(volume: JsonObject) -> Iterator[tuple[str, list[JsonObject]]]:
     config_map, secret = volume.get("configMap") or {}, volume.get("secret") or {}
     if config_map.get("items"):
-        yield f"ConfigMap {quoted(config_map.get('name') or '')}", config_map["items"]
+        yield f"ConfigMap {go_quote(config_map.get('name') or '')}", config_map["items"]
     if secret.get("items"):
-        yield f"Secret {quoted(secret.get('secretName') or '')}", secret["items"]
+        yield f"Secret {go_quote(secret.get('secretName') or '')}", secret["items"]
     downward = volume.get("downwardAPI") or {}
     if downward.get("items"):
         yield "DownwardAPI", downward["items"]
@@ -361,7 +361,7 @@ def _files_of(source: JsonObject) -> list[_File]:
     for field, kind in (("configMap", "ConfigMap"), ("secret", "Secret")):
         found = source.get(field) or {}
         if found.get("items"):
-            described = f"{kind} {quoted(found.get('name') or '')}"
+            described = f"{kind} {go_quote(found.get('name') or '')}"
             return [_File(item.get("path") or "", described) for item in found["items"]]
     downward = source.get("downwardAPI") or {}
     if downward.get("items"):
@@ -371,7 +371,7 @@ def _files_of(source: JsonObject) -> list[_File]:
     bundle = source.get("clusterTrustBundle")
     if bundle is not None:
         name = bundle.get("name") or bundle.get("signerName") or ""
-        return [_File(bundle.get("path") or "", f"ClusterTrustBundle {quoted(name)}")]
+        return [_File(bundle.get("path") or "", f"ClusterTrustBundle {go_quote(name)}")]
     return []
 
 

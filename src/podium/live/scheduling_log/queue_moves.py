@@ -12,7 +12,7 @@ from podium.live.scheduling_log.line_writer import LineWriter, LogOfLines, as_se
 from podium.scheduler.cluster.state import zone_key
 from podium.scheduler.engine import Engine
 from podium.scheduler.engine.observer import ATTEMPT_FAILED, POPPED_EARLY
-from podium.scheduler.engine.queue.queueing_hints import Strategy
+from podium.scheduler.engine.queue.queueing_hints import QueueingStrategy
 from podium.scheduler.framework.events import Action, ClusterEvent, EventObject, Resource
 from podium.scheduler.framework.log import ObjectRef, pod_ref
 from podium.scheduler.framework.queued import QueuedPod
@@ -20,7 +20,11 @@ from podium.scheduler.framework.status import Code, Status
 
 _MOVED: Final = "Pod moved to an internal scheduling queue"
 _GATED: Final = "Pod moved to an internal scheduling queue, because the pod is gated"
-_HINTS: Final = {Strategy.SKIP: 0, Strategy.AFTER_BACKOFF: 1, Strategy.IMMEDIATE: 2}
+_HINTS: Final = {
+    QueueingStrategy.SKIP: 0,
+    QueueingStrategy.AFTER_BACKOFF: 1,
+    QueueingStrategy.IMMEDIATE: 2,
+}
 
 
 class GatedPods(LineWriter):
@@ -76,7 +80,7 @@ class ReturnedPods(LineWriter):
         if event is ATTEMPT_FAILED:
             self._part = part.capitalize()
 
-    def put_back_ended(self, queued: QueuedPod, strategy: Strategy, cycle: int) -> None:
+    def put_back_ended(self, queued: QueuedPod, strategy: QueueingStrategy, cycle: int) -> None:
         if not self._hints:
             return
         rejectors = {"unschedulable plugins": as_set(queued.rejectors | queued.pending)}

@@ -19,8 +19,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from podium.golang.quoting import quoted
-from podium.live.serving.authentication import Authenticator, Authorizer, ReviewFailed, UserInfo
+from podium.golang.quoting import go_quote
+from podium.live.serving.authentication import (
+    Authenticator,
+    DelegatingAuthorizer,
+    ReviewFailed,
+    UserInfo,
+)
 from podium.live.serving.exchange import PageRequest, PageResponse, plain_error, refusal
 from podium.live.serving.pages import METRICS, Pages
 from podium.live.serving.surface import UI, Application
@@ -74,7 +79,7 @@ class ManagementApplication:
         self,
         pages: Pages | RelayedPages,
         authenticator: Authenticator,
-        authorizer: Authorizer,
+        authorizer: DelegatingAuthorizer,
         ui: Application | None = None,
     ) -> None:
         self._pages = pages
@@ -115,10 +120,10 @@ class ManagementApplication:
             verdict = await self._authorizer.verdict(user, request)
         except ReviewFailed as problem:
             _LOG.error("%s could not be authorized: %s", request.path, problem)
-            words = f"Internal Server Error: {quoted(request.target)}: {problem}"
+            words = f"Internal Server Error: {go_quote(request.target)}: {problem}"
             return plain_error(500, _harmless(words))
         if not verdict.allowed:
-            return _forbidden(user, request, verdict.reason)
+            return _answer_forbidden(user, request, verdict.reason)
         return None
 
     async def _answer(self, request: PageRequest, scope: Scope, receive: Receive) -> PageResponse:
@@ -133,8 +138,8 @@ def _is_below_ui(path: str) -> bool:
     return path == UI or path.startswith(f"{UI}/")
 
 
-def _forbidden(user: UserInfo, request: PageRequest, reason: str) -> PageResponse:
-    who, what = quoted(user.name), quoted(request.path)
+def _answer_forbidden(user: UserInfo, request: PageRequest, reason: str) -> PageResponse:
+    who, what = go_quote(user.name), go_quote(request.path)
     words = _harmless(f"User {who} cannot {request.verb} path {what}")
     because = f": {reason}" if reason else ""
     return refusal(request, 403, "Forbidden", f"forbidden: {words}{because}", details={})

@@ -39,7 +39,7 @@ from podium.golang.errors import PodiumError
 from podium.live.serving.exchange import PageRequest
 from podium.live.serving.surface import Reviewers
 from podium.live.serving.tls import FrontProxy, Trust, has_signed
-from podium.scheduler.config.flags.options import Authentication, Authorization
+from podium.scheduler.config.flags.options import AuthenticationFlags, AuthorizationFlags
 
 TOKEN_REVIEWS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
 ACCESS_REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
@@ -200,7 +200,7 @@ class NotGood(PodiumError):
 class Authenticator:
     def __init__(
         self,
-        flags: Authentication,
+        flags: AuthenticationFlags,
         trust: Trust,
         reviewers: Reviewers,
         clock: Callable[[], float],
@@ -329,9 +329,9 @@ YES: Final = AuthorizationDecision(allowed=True)
 NO: Final = AuthorizationDecision(allowed=False)
 
 
-class Authorizer:
+class DelegatingAuthorizer:
     def __init__(
-        self, flags: Authorization, reviewers: Reviewers, clock: Callable[[], float]
+        self, flags: AuthorizationFlags, reviewers: Reviewers, clock: Callable[[], float]
     ) -> None:
         paths = [path.removeprefix("/") for path in flags.authorization_always_allow_paths]
         self._prefixes = tuple(path[:-1] for path in paths if path.endswith("*"))

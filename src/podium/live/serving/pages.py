@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.live.exposition import CONTENT_TYPE
 from podium.live.resource_metrics import resource_pieces
 from podium.live.serving.exchange import (
@@ -146,7 +146,7 @@ def _set_verbosity(request: PageRequest, setter: Callable[[int], None]) -> PageR
         elif written.strip() != written or "_" in written:
             problem = "invalid syntax"  # Python reads more than Go does
     if problem:
-        cause = f"strconv.ParseInt: parsing {quoted(written)}: {problem}"
+        cause = f"strconv.ParseInt: parsing {go_quote(written)}: {problem}"
         return _line(400, f"failed set klog.logging.verbosity {written}: {cause}")
     setter(level)
     return _line(200, f"successfully set klog.logging.verbosity to {written}")

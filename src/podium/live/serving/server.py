@@ -16,7 +16,7 @@ from typing import Final
 from podium.client import KubeClient
 from podium.live.secure_socket import listen
 from podium.live.serving.application import ManagementApplication, RelayedPages
-from podium.live.serving.authentication import Authenticator, Authorizer
+from podium.live.serving.authentication import Authenticator, DelegatingAuthorizer
 from podium.live.serving.pages import Pages
 from podium.live.serving.surface import NOBODY, Reviewers, ServingSettings, Surface
 from podium.live.serving.tls import ServingTls, Trust
@@ -54,7 +54,7 @@ class ManagementServer:
             self._listener.close()
             raise
         authenticator = Authenticator(settings.authentication, self._trust, reviewers, clock)
-        authorizer = Authorizer(settings.authorization, reviewers, clock)
+        authorizer = DelegatingAuthorizer(settings.authorization, reviewers, clock)
         pages = Pages(surface)
         self._relayed = RelayedPages(pages, calls) if calls is not None else None
         self.application = ManagementApplication(

@@ -25,7 +25,7 @@ from random import Random
 from typing import Any, Final, NamedTuple, Protocol
 
 from podium.client import KubeClient
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes.kinds.pod import Pod
 from podium.live import metric_definitions as known
 from podium.live.exposition import Exposition
@@ -43,10 +43,10 @@ from podium.live.serving.zpages import Standing
 from podium.net.files.versioned_documents import add_version_to
 from podium.net.serving import Receive, Scope, Send
 from podium.scheduler.config.flags.options import (
-    Authentication,
-    Authorization,
+    AuthenticationFlags,
+    AuthorizationFlags,
     Options,
-    SecureServing,
+    SecureServingFlags,
 )
 
 
@@ -54,9 +54,9 @@ from podium.scheduler.config.flags.options import (
 class ServingSettings:
     """The flags that matter here; `options` has checked them."""
 
-    serving: SecureServing
-    authentication: Authentication
-    authorization: Authorization
+    serving: SecureServingFlags
+    authentication: AuthenticationFlags
+    authorization: AuthorizationFlags
 
     @classmethod
     def of(cls, options: Options) -> "ServingSettings":
@@ -149,7 +149,7 @@ class HealthPage:
                 lines.append(f"[-]{check.name} failed: reason withheld\n")
         unknown = sorted(excluded - {check.name for check in self._checks})
         if unknown:
-            names = ",".join(map(quoted, unknown))
+            names = ",".join(map(go_quote, unknown))
             lines.append(f"warn: some health checks cannot be excluded: no matches for {names}\n")
         if failed:
             _LOG.info("%s check failed: %s", self._name, "; ".join(failed))

@@ -42,7 +42,7 @@ from podium.net.serving.self_signed import (
 from podium.net.tls import present, server_context
 from podium.scheduler.config.flags.client_settings import StartRefused
 from podium.scheduler.config.flags.kinds import CertificatePair
-from podium.scheduler.config.flags.options import Authentication, SecureServing
+from podium.scheduler.config.flags.options import AuthenticationFlags, SecureServingFlags
 from podium.scheduler.config.flags.tls_checks import PAIR_NAME
 
 PUBLISHED: Final = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
@@ -72,7 +72,7 @@ class Trust:
     names one, what the cluster has published for servers like this one is used: the ConfigMap
     `extension-apiserver-authentication`, which the API server keeps up to date."""
 
-    def __init__(self, flags: Authentication) -> None:
+    def __init__(self, flags: AuthenticationFlags) -> None:
         self._flags = flags
         self._client_file = WatchedFile(flags.client_ca_file)
         self._proxy_file = WatchedFile(flags.requestheader_client_ca_file)
@@ -220,7 +220,7 @@ class _PairFiles:
 
 
 class ServingTls:
-    def __init__(self, flags: SecureServing, trust: Trust, now: float) -> None:
+    def __init__(self, flags: SecureServingFlags, trust: Trust, now: float) -> None:
         """`now` is in seconds since 1970. Raises StartRefused."""
         self._flags = flags
         self._trust = trust

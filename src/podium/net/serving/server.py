@@ -268,7 +268,7 @@ async def _serve_until_signal(
     loop = asyncio.get_running_loop()
     is_stopping = False
 
-    def told(number: int) -> None:
+    def handle_signal(number: int) -> None:
         nonlocal is_stopping
         if is_stopping and number == signal.SIGINT:
             hurry()
@@ -276,7 +276,7 @@ async def _serve_until_signal(
         stop()
 
     for number in _SIGNALS:
-        loop.add_signal_handler(number, told, number)
+        loop.add_signal_handler(number, handle_signal, number)
     await serve()
 
 

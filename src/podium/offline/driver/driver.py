@@ -82,7 +82,7 @@ class OfflineDriver:
             is_bound = True
         if is_bound:
             problem = None
-        self.engine.bindings.finished(binding, problem)
+        self.engine.bindings.finish_binding(binding, problem)
         self.binding_ended(binding, problem)
 
     def _run_binding(self, binding: Binding) -> Status | None:
@@ -139,8 +139,8 @@ class OfflineDriver:
             node_name = engine.cluster.nodes.names[held.row] if held else request.node_name
             engine.intake.pod_deleted(victim.pod)
             self.victim_evicted(preemptor, victim, node_name)
-            engine.preemptions.evicted(preemptor, victim, request.node_name)
-        engine.preemptions.finished(preemptor, None)
+            engine.preemptions.confirm_eviction(preemptor, victim, request.node_name)
+        engine.preemptions.finish_preemption(preemptor, None)
 
     # the rest
 

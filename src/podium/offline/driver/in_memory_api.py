@@ -49,7 +49,7 @@ class MemoryObjects:
         self._names_made = 0
 
     async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
-        return self._stored(kind, name, namespace)
+        return self._get_object(kind, name, namespace)
 
     async def create(self, obj: K, *, generate_name: str = "") -> K:
         metadata = obj.metadata
@@ -61,7 +61,7 @@ class MemoryObjects:
 
     async def update(self, obj: K, *, base: K | None = None, subresource: str = "") -> K:
         metadata = obj.metadata
-        stored = self._stored(type(obj), metadata.name, metadata.namespace)
+        stored = self._get_object(type(obj), metadata.name, metadata.namespace)
         if not _is_current(stored, metadata.resource_version, base):
             raise _conflict(
                 obj,
@@ -80,7 +80,7 @@ class MemoryObjects:
         *,
         subresource: str = "",
     ) -> K:
-        stored = self._stored(kind, name, namespace)
+        stored = self._get_object(kind, name, namespace)
         of_metadata = patch.get("metadata")
         if len(patch) == 1 and isinstance(of_metadata, Mapping):
             with suppress(msgspec.ValidationError):  # told below, with its place
@@ -99,7 +99,7 @@ class MemoryObjects:
 
     async def delete(self, obj: KubeObject) -> None:
         metadata = obj.metadata
-        stored = self._stored(type(obj), metadata.name, metadata.namespace)
+        stored = self._get_object(type(obj), metadata.name, metadata.namespace)
         self._require_same(obj, stored)
         self._discard(stored)
 
@@ -136,7 +136,7 @@ class MemoryObjects:
         self._store(obj)
         return obj
 
-    def _stored(self, kind: type[K], name: str, namespace: str) -> K:
+    def _get_object(self, kind: type[K], name: str, namespace: str) -> K:
         found = self._find(kind, name, namespace)
         if found is None:
             raise ObjectNotFound(f'{_plural(kind)} "{name}" not found')

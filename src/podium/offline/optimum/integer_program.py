@@ -53,7 +53,7 @@ class Objective:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class ObjectiveStage:
     """What came of one objective; `bound` is what no solution can better."""
 
     name: str
@@ -69,7 +69,7 @@ class Solution:
     was found in time (`is_infeasible` tells which)."""
 
     values: tuple[float, ...] | None
-    stages: tuple[Stage, ...]
+    stages: tuple[ObjectiveStage, ...]
     timed_out: bool
     is_infeasible: bool = False
 
@@ -115,10 +115,12 @@ class IntegerProgram:
     ) -> Solution:
         """One objective after the other. `start` is a solution that is known, by variable."""
         if not self.lower:  # HiGHS has a status of its own for nothing
-            nothing = (Stage(each.name, each.is_maximised, 0.0, 0.0, True) for each in objectives)
+            nothing = (
+                ObjectiveStage(each.name, each.is_maximised, 0.0, 0.0, True) for each in objectives
+            )
             return Solution((), tuple(nothing), timed_out=False)
         highs = self._load()
-        stages: list[Stage] = []
+        stages: list[ObjectiveStage] = []
         values: tuple[float, ...] | None = None
         timed_out = False
         known = start
@@ -165,7 +167,7 @@ class IntegerProgram:
         values = self._round(highs.getSolution().col_value)
         value = math.fsum(factor * values[at] for at, factor in objective.expression.items())
         bound = value if is_optimal else self._bound(info, objective, value)
-        stage = Stage(objective.name, objective.is_maximised, value, bound, is_optimal)
+        stage = ObjectiveStage(objective.name, objective.is_maximised, value, bound, is_optimal)
         return Solution(values, (stage,), timed_out=not is_optimal)
 
     def _bound(self, info: Any, objective: Objective, value: float) -> float:

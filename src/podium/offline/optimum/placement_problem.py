@@ -13,7 +13,7 @@ Domain = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class PodKind:
+class EqualPodDemand:
     """So many pods. `demands` are what must be free of each resource, `fits` the nodes where
     nothing but other pods of the problem can be in the way. `held` are pods that have a node
     already and may stay there: they count among the others, and have to be somewhere."""
@@ -75,7 +75,7 @@ class Spread:
 @dataclass(frozen=True, slots=True)
 class PlacementProblem:
     nodes: tuple[str, ...]
-    kinds: tuple[PodKind, ...]
+    kinds: tuple[EqualPodDemand, ...]
     free: Sequence[Mapping[str, int]]
     """What each node has left of each resource, without the pods of the problem; a resource that
     is not there has no limit."""

@@ -26,9 +26,9 @@ from podium.offline.optimum.placement_problem import (
     Assignment,
     Attraction,
     Domain,
+    EqualPodDemand,
     Exclusion,
     PlacementProblem,
-    PodKind,
     Spread,
 )
 
@@ -62,19 +62,19 @@ class PlacementProgram:
 
     # sums for objectives
 
-    def placed(self, kinds: Iterable[int] | None = None) -> Expression:
+    def sum_placed(self, kinds: Iterable[int] | None = None) -> Expression:
         """Pods that have a node."""
         chosen = range(len(self.problem.kinds)) if kinds is None else set(kinds)
         return {at: 1.0 for (kind, _), at in self._pods.items() if kind in chosen}
 
-    def weighed(self, weights: Mapping[int, float]) -> Expression:
+    def sum_weighted(self, weights: Mapping[int, float]) -> Expression:
         """Pods that have a node, each as much as its kind weighs."""
         return {at: weights.get(kind, 0.0) for (kind, _), at in self._pods.items()}
 
     def on_node(self, node: int) -> Expression:
         return {at: 1.0 for (_, where), at in self._pods.items() if where == node}
 
-    def requested(self, nodes: Iterable[int], resource: str) -> dict[int, float]:
+    def sum_requested(self, nodes: Iterable[int], resource: str) -> dict[int, float]:
         """What pods of the problem ask for on some nodes."""
         chosen, kinds = set(nodes), self.problem.kinds
         return {
@@ -91,7 +91,7 @@ class PlacementProgram:
             if not self.problem.kinds[kind].is_waiting
         }
 
-    def used(self, nodes: Iterable[int]) -> dict[int, int]:
+    def indicate_used(self, nodes: Iterable[int]) -> dict[int, int]:
         """For each node a variable that is 1 where a pod of the problem is."""
         found = {}
         for node in nodes:
@@ -141,7 +141,7 @@ class PlacementProgram:
                     coming = self.program.add_variable(most)
                     self._arrivals[number, node] = coming
                     self.program.add_row({at: 1.0, coming: -1.0}, at_most=there)
-            everywhere = self.placed([number])
+            everywhere = self.sum_placed([number])
             if everywhere:
                 least = 0 if kind.is_waiting else kind.count
                 self.program.add_row(everywhere, at_least=least, at_most=kind.count)
@@ -246,12 +246,12 @@ class PlacementProgram:
                 helping = [
                     *self._sum(self._pods, others, nodes_of_domain),
                     *(first[node] for node in nodes_of_domain if node in first),
-                    *self._staying(attraction, nodes_of_domain),
+                    *self._find_staying(attraction, nodes_of_domain),
                 ]
                 row = [*coming.items(), *((at, -most) for at in helping)]
                 self.program.add_row(add_up(row), at_most=0)
 
-    def _staying(self, attraction: Attraction, nodes: Domain) -> list[int]:
+    def _find_staying(self, attraction: Attraction, nodes: Domain) -> list[int]:
         """Carriers that match themselves and have a node in the domain already."""
         return [
             self._pods[kind, node]
@@ -334,7 +334,7 @@ def is_circular(attractions: Sequence[Attraction]) -> bool:
 
 def order_attractions(
     program: IntegerProgram,
-    kinds: Sequence[PodKind],
+    kinds: Sequence[EqualPodDemand],
     pods: Mapping[Place, int],
     attractions: Sequence[Attraction],
 ) -> None:

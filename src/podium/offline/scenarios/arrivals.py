@@ -24,7 +24,7 @@ from podium.offline.scenarios.file_format import (
 )
 from podium.offline.scenarios.run_times import (
     DAY_S,
-    Stream,
+    RandomStream,
     parse_duration,
     parse_positive_duration,
     parse_rate,
@@ -48,7 +48,7 @@ class Arrivals:
     """`draw` gives all arrivals in the order of their times, for ever or as many as there are; its
     number is how many times as many there are to be as the file says."""
 
-    draw: Callable[[Stream, float], Iterator[Arrival]]
+    draw: Callable[[RandomStream, float], Iterator[Arrival]]
     named_workloads: frozenset[str] = frozenset()
     """Those that a trace names."""
 
@@ -106,7 +106,7 @@ def _read_burst(burst: WrittenBurst, path: str) -> Arrivals:
     )
 
 
-def _poisson(stream: Stream, rate: float) -> Iterator[Arrival]:
+def _poisson(stream: RandomStream, rate: float) -> Iterator[Arrival]:
     at, mean = 0.0, 1.0 / rate
     while True:
         at += stream.draw_exponential(mean)
@@ -114,7 +114,7 @@ def _poisson(stream: Stream, rate: float) -> Iterator[Arrival]:
 
 
 def _thin_arrivals(
-    stream: Stream, rate: float, share: Callable[[float], float], most: float
+    stream: RandomStream, rate: float, share: Callable[[float], float], most: float
 ) -> Iterator[Arrival]:
     for arrival in _poisson(stream, rate):
         if stream.draw() * most < share(arrival.at):
@@ -129,7 +129,7 @@ def _interval(first: float, every: float) -> Iterator[Arrival]:
 
 
 def _bursts(
-    stream: Stream, first: float, every: float, count: int, over: float
+    stream: RandomStream, first: float, every: float, count: int, over: float
 ) -> Iterator[Arrival]:
     number = 0
     while True:
@@ -141,7 +141,7 @@ def _bursts(
             return
 
 
-def _replay(arrivals: Sequence[Arrival], stream: Stream, scale: float) -> Iterator[Arrival]:
+def _replay(arrivals: Sequence[Arrival], stream: RandomStream, scale: float) -> Iterator[Arrival]:
     """Each arrival as often as the scale says, the part below one by chance."""
     whole, part = divmod(scale, 1.0)
     for arrival in arrivals:

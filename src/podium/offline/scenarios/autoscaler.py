@@ -26,7 +26,7 @@ from podium.kubernetes.rules.requests import (
     allocatable_vector,
     to_vector,
 )
-from podium.offline.scenarios.pools import Pool
+from podium.offline.scenarios.pools import NodePool
 from podium.offline.simulate.node_daemons import NodeDaemons
 from podium.offline.simulate.report import SimulationReport
 from podium.offline.simulate.run import Simulation
@@ -35,7 +35,7 @@ from podium.offline.simulate.timed_events import NodePut, NodeRemoval, TimedEven
 from podium.scheduler.cluster.pod_info import PodShape, request_rules
 from podium.scheduler.config.types import Configuration
 from podium.scheduler.engine import Engine
-from podium.scheduler.framework.registry import Registry
+from podium.scheduler.framework.registry import PluginRegistry
 
 
 class FitTrials:
@@ -44,7 +44,7 @@ class FitTrials:
     def __init__(
         self,
         configuration: Configuration,
-        registry: Registry,
+        registry: PluginRegistry,
         gates: FeatureGates,
         scenario: Scenario,
         daemons: NodeDaemons,
@@ -57,7 +57,7 @@ class FitTrials:
         self._daemons = daemons
         self._fits: dict[tuple[str, PodShape], bool] = {}
 
-    def find_free(self, pool: Pool) -> dict[str, int]:
+    def find_free(self, pool: NodePool) -> dict[str, int]:
         """What is free on a node that has the pods of daemon sets only."""
         node = pool.make(0)
         free = allocatable_vector(node.status.allocatable)
@@ -71,7 +71,7 @@ class FitTrials:
                         free[name] = free.get(name, 0) - amount
         return free
 
-    def fits(self, pool: Pool, pod: Pod, shape: PodShape) -> bool:
+    def fits(self, pool: NodePool, pod: Pod, shape: PodShape) -> bool:
         key = (pool.name, shape)
         if key not in self._fits:
             report = self._try(pool.make(0), (pod,))
@@ -92,7 +92,7 @@ MAX_PODS: Final = 5000
 class AutoscaledPool:
     """So many nodes at least and at most; one that is requested is there after `delay_s`."""
 
-    pool: Pool
+    pool: NodePool
     min_nodes: int
     max_nodes: int
     delay_s: float

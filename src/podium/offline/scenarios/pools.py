@@ -19,7 +19,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.golang.documents import Document
+from podium.golang.documents import SourceDocument
 from podium.golang.errors import InputError, ObjectError
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.node import Node
@@ -27,7 +27,7 @@ from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.labels import value_problems
 from podium.kubernetes.rules.nodes import ZONE, zone_of
 from podium.offline.scenarios.file_format import WrittenPool, choose_one
-from podium.offline.scenarios.run_times import RunTime, Stream
+from podium.offline.scenarios.run_times import RandomStream, RunTime
 from podium.offline.simulate.admission import assign_uid
 from podium.offline.simulate.node_prices import PRICE, parse_price, price_of
 from podium.offline.simulate.scenario import read_inline_scenario
@@ -44,7 +44,7 @@ _DEFAULT_PODS: Final = 110
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class NodePool:
     """`template` is a node without a name; `count` is how many there are in the beginning."""
 
     name: str
@@ -66,7 +66,7 @@ class Pool:
         )
 
 
-def read_pool(written: WrittenPool, path: str, source: str, *, gates: FeatureGates) -> Pool:
+def read_pool(written: WrittenPool, path: str, source: str, *, gates: FeatureGates) -> NodePool:
     """Raises ObjectError, and InputError for what is wrong with the node."""
     if not written.name or value_problems(written.name):
         raise ObjectError(f"{path}.name", "is missing" if not written.name else "is no label value")
@@ -78,7 +78,7 @@ def read_pool(written: WrittenPool, path: str, source: str, *, gates: FeatureGat
         raw["status"] = {"allocatable": {"pods": _DEFAULT_PODS, **written.allocatable}}
     raw = {"apiVersion": "v1", "kind": "Node", **raw}
     raw["metadata"] = {**(raw.get("metadata") or {}), "name": written.name}
-    document = Document(source, 1, 1, raw, item=f"{path}.{kind}")
+    document = SourceDocument(source, 1, 1, raw, item=f"{path}.{kind}")
     found = read_inline_scenario([document], gates=gates).nodes
     if len(found) != 1:
         raise ObjectError(f"{path}.node", "is no Node")
@@ -95,7 +95,7 @@ def read_pool(written: WrittenPool, path: str, source: str, *, gates: FeatureGat
         price = price_of(node)
     except InputError as problem:
         raise ObjectError(f"{path}.price", problem.problem, problem.remedy) from None
-    return Pool(written.name, written.count, node, tuple(written.zones or ()), price)
+    return NodePool(written.name, written.count, node, tuple(written.zones or ()), price)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +128,9 @@ class NodeFailures:
         self._failure = failure
         self._max_nodes = max_nodes
         self._replaced = replaced
-        self._times = Stream(seed, failure.name, "failures")
-        self._nodes = Stream(seed, failure.name, "failed nodes")
-        self._repairs = Stream(seed, failure.name, "repairs")
+        self._times = RandomStream(seed, failure.name, "failures")
+        self._nodes = RandomStream(seed, failure.name, "failed nodes")
+        self._repairs = RandomStream(seed, failure.name, "repairs")
         self._given = iter(sorted(failure.times))
         self._next = 0.0
         self._advance()

@@ -19,7 +19,7 @@ from podium.golang.errors import ObjectError
 from podium.offline.scenarios.file_format import WrittenRunTime, choose_one, parse_number
 
 
-class Stream:
+class RandomStream:
     """Numbers for one cause."""
 
     def __init__(self, seed: int, *names: str) -> None:
@@ -43,7 +43,7 @@ class Stream:
         return min(int(self._random() * count), count - 1)
 
 
-RunTime = Callable[[Stream], float]
+RunTime = Callable[[RandomStream], float]
 """Draws a length of time, in seconds."""
 _KINDS = ("constant", "exponential", "lognormal", "uniform")
 

@@ -23,7 +23,7 @@ from podium.offline.scenarios.autoscaler import (
     AutoscalerRule,
     FitTrials,
 )
-from podium.offline.scenarios.pools import NodeFailures, Pool
+from podium.offline.scenarios.pools import NodeFailures, NodePool
 from podium.offline.scenarios.run_measures import (
     Metrics,
     WorkloadResult,
@@ -40,7 +40,7 @@ from podium.offline.simulate.timed_report import TimedPod, TimedReport
 from podium.offline.simulate.timed_run import Reactor, TimedRun
 from podium.scheduler.config.types import Configuration
 from podium.scheduler.engine import Engine
-from podium.scheduler.framework.registry import Registry
+from podium.scheduler.framework.registry import PluginRegistry
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class ScenarioRun:
 def run_scenario(
     scenario: ScenarioFile,
     configuration: Configuration,
-    registry: Registry,
+    registry: PluginRegistry,
     *,
     seed: int | None = None,
     gates: FeatureGates,
@@ -123,7 +123,7 @@ def run_scenario(
 
 def _build_cluster(
     scenario: ScenarioFile, scale: float, cluster: Scenario | None
-) -> tuple[Scenario, Sequence[Pool]]:
+) -> tuple[Scenario, Sequence[NodePool]]:
     objects = {
         (type(obj), obj.metadata.key): obj
         for source in (
@@ -150,11 +150,11 @@ def _build_cluster(
     return begin, pools
 
 
-def _scale_pool(pool: Pool, scale: float) -> Pool:
+def _scale_pool(pool: NodePool, scale: float) -> NodePool:
     return dataclasses.replace(pool, count=_scale_count(pool.count, scale))
 
 
-def _scale_rule(rule: AutoscalerRule | None, pools: Sequence[Pool]) -> AutoscalerRule | None:
+def _scale_rule(rule: AutoscalerRule | None, pools: Sequence[NodePool]) -> AutoscalerRule | None:
     """The rule for pools that have been made larger or smaller."""
     if rule is None:
         return None

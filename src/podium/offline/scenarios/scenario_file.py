@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from podium.golang.documents import Document
+from podium.golang.documents import SourceDocument
 from podium.golang.errors import InputError, ObjectError, closest, did_you_mean
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.reading import read_raw
@@ -36,7 +36,7 @@ from podium.offline.scenarios.file_format import (
     WrittenWorkload,
     choose_one,
 )
-from podium.offline.scenarios.pools import MAX_NODES, NodeFailure, Pool, read_pool
+from podium.offline.scenarios.pools import MAX_NODES, NodeFailure, NodePool, read_pool
 from podium.offline.scenarios.run_times import (
     parse_duration,
     parse_positive_duration,
@@ -64,7 +64,7 @@ class ScenarioFile:
     seed: int
     feature_gates: dict[str, bool]
     cluster: Scenario
-    pools: Sequence[Pool]
+    pools: Sequence[NodePool]
     tenants: Sequence[Tenant]
     failures: Sequence[NodeFailure]
     autoscaler: AutoscalerRule | None
@@ -179,7 +179,7 @@ class _Reader:
             paths = [find_beside(each, self._folder) for each in cluster.files]
             found = load_scenario(paths, gates=gates)
         documents = [
-            Document(self._source, 1, 1, raw, item=f"spec.cluster.objects[{at}]")
+            SourceDocument(self._source, 1, 1, raw, item=f"spec.cluster.objects[{at}]")
             for at, raw in enumerate(cluster.objects or ())
         ]
         if not documents:
@@ -292,7 +292,7 @@ def _read_gates(written: dict[str, bool]) -> dict[str, bool]:
 
 
 def _read_failure(
-    written: WrittenNodeFailure, path: str, pools: Mapping[str, Pool], cluster: Scenario | None
+    written: WrittenNodeFailure, path: str, pools: Mapping[str, NodePool], cluster: Scenario | None
 ) -> NodeFailure:
     if not written.name:
         raise ObjectError(f"{path}.name", "is missing")
@@ -322,7 +322,7 @@ def _read_failure(
 
 
 def _read_autoscaler(
-    written: WrittenAutoscaler | None, pools: Mapping[str, Pool]
+    written: WrittenAutoscaler | None, pools: Mapping[str, NodePool]
 ) -> AutoscalerRule | None:
     if written is None:
         return None
@@ -348,7 +348,7 @@ def _read_autoscaler(
     )
 
 
-def _require_pool(name: str, path: str, pools: Mapping[str, Pool]) -> Pool:
+def _require_pool(name: str, path: str, pools: Mapping[str, NodePool]) -> NodePool:
     if name not in pools:
         guess = did_you_mean(closest(name, list(pools)))
         raise ObjectError(path, f"there is no pool {name}", guess or f"pools: {', '.join(pools)}")
@@ -356,7 +356,7 @@ def _require_pool(name: str, path: str, pools: Mapping[str, Pool]) -> Pool:
 
 
 def _require_unique(
-    pools: Sequence[Pool], tenants: Sequence[Tenant], failures: Sequence[NodeFailure]
+    pools: Sequence[NodePool], tenants: Sequence[Tenant], failures: Sequence[NodeFailure]
 ) -> None:
     """Names are what streams of chance and nodes are distinguished by."""
     for path, names in (

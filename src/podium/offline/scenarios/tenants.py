@@ -19,7 +19,7 @@ from operator import add
 
 from msgspec.structs import replace
 
-from podium.golang.documents import Document, read_documents
+from podium.golang.documents import SourceDocument, read_documents
 from podium.golang.errors import ObjectError, closest, did_you_mean
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta, OwnerReference
@@ -37,9 +37,9 @@ from podium.kubernetes.validation.resource_amounts import may_be_overcommitted
 from podium.net.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 from podium.offline.scenarios.arrivals import Arrivals, find_beside
 from podium.offline.scenarios.file_format import WrittenWorkload, choose_one, parse_number
-from podium.offline.scenarios.run_times import RunTime, Stream, read_run_time
+from podium.offline.scenarios.run_times import RandomStream, RunTime, read_run_time
 from podium.offline.simulate.admission import assign_uid, uid_for
-from podium.offline.simulate.pod_claims import PodClaims
+from podium.offline.simulate.pod_claims import PodClaimMaker
 from podium.offline.simulate.scenario import read_inline_scenario
 from podium.offline.simulate.timed_events import ObjectPut, PodArrival, TimedEvent
 from podium.scheduler.cluster.catalog import object_key
@@ -57,7 +57,7 @@ class WorkloadShape:
     objects: Sequence[KubeObject]
     run_time: RunTime | None
     is_gang: bool = False
-    claims: PodClaims | None = None
+    claims: PodClaimMaker | None = None
 
     def arrive(self, number: int, at: float, run_time_s: float | None) -> Iterator[TimedEvent]:
         """The events of one arrival, numbered among those of the workload."""
@@ -133,19 +133,19 @@ def read_workload(
         [obj for obj in added if not _is_own_claim(obj)],
         read_run_time(written.run_time, f"{path}.runTime"),
         written.gang,
-        PodClaims([*objects, *added], gates) if makes_claims else None,
+        PodClaimMaker([*objects, *added], gates) if makes_claims else None,
     )
 
 
 def _documents(
     written: WrittenWorkload, kind: str, path: str, source: str, beside: str
-) -> list[Document]:
+) -> list[SourceDocument]:
     if kind == "file":
         name = find_beside(written.file, beside)
         return read_documents(read_input(name, MAX_CLUSTER_BYTES), name)
     if kind == "manifests":
         return [
-            Document(source, 1, 1, raw, item=f"{path}.manifests[{at}]")
+            SourceDocument(source, 1, 1, raw, item=f"{path}.manifests[{at}]")
             for at, raw in enumerate(written.manifests or ())
         ]
     pod: JsonObject = dict(written.pod or {})
@@ -162,7 +162,7 @@ def _documents(
     metadata["name"] = written.name
     metadata["labels"] = {"app": written.name, **(metadata.get("labels") or {})}
     pod = {"apiVersion": "v1", "kind": "Pod", **pod, "metadata": metadata}
-    return [Document(source, 1, 1, pod, item=f"{path}.{kind}")]
+    return [SourceDocument(source, 1, 1, pod, item=f"{path}.{kind}")]
 
 
 def _replicas(pod: Pod, written: WrittenWorkload) -> list[Pod]:
@@ -200,14 +200,14 @@ class Tenant:
 
     def events(self, seed: int, until_s: float, scale: float) -> Iterator[TimedEvent]:
         """What this tenant brings before a time."""
-        choice = Stream(seed, self.name, "workloads")
-        lengths = Stream(seed, self.name, "run times")
+        choice = RandomStream(seed, self.name, "workloads")
+        lengths = RandomStream(seed, self.name, "run times")
         by_name = {shape.key.rpartition("/")[2]: shape for shape in self.workloads}
         weights = [shape.weight for shape in self.workloads]
         # One after the other, as `_choose` counts down; `sum` rounds otherwise from Python 3.12 on.
         total = reduce(add, weights)
         arrived: Counter[str] = Counter()
-        for arrival in self.arrivals.draw(Stream(seed, self.name, "arrivals"), scale):
+        for arrival in self.arrivals.draw(RandomStream(seed, self.name, "arrivals"), scale):
             if arrival.at >= until_s:
                 return
             shape = self.workloads[0]

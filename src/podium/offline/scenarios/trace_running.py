@@ -19,11 +19,11 @@ from podium.offline.simulate.timed_imports import is_timed, load_timed_imports
 from podium.offline.simulate.timed_report import TimedPod
 from podium.offline.simulate.timed_run import TimedRun
 from podium.scheduler.config.types import Configuration
-from podium.scheduler.framework.registry import Registry
+from podium.scheduler.framework.registry import PluginRegistry
 
 
 @dataclass(frozen=True, slots=True)
-class TraceFile:
+class TraceScenario:
     """A cluster, and what happens in it."""
 
     name: str
@@ -35,7 +35,7 @@ class TraceFile:
         return self.events[-1].at if self.events else 0.0
 
 
-def find_trace(path: str, cluster: Sequence[str], *, gates: FeatureGates) -> TraceFile | None:
+def find_trace(path: str, cluster: Sequence[str], *, gates: FeatureGates) -> TraceScenario | None:
     """The trace in a file, None if that is something else; `cluster` are files that say in which
     cluster it happens. Raises InputError."""
     if path == STDIN:
@@ -51,13 +51,13 @@ def find_trace(path: str, cluster: Sequence[str], *, gates: FeatureGates) -> Tra
             "a trace has no nodes of its own", source=path, remedy="name a cluster with -f"
         )
     begin, events = load_timed_imports([path, *cluster], gates=gates)
-    return TraceFile(path, begin, events)
+    return TraceScenario(path, begin, events)
 
 
 def run_trace(
-    trace: TraceFile,
+    trace: TraceScenario,
     configuration: Configuration,
-    registry: Registry,
+    registry: PluginRegistry,
     *,
     seed: int = 0,
     gates: FeatureGates,

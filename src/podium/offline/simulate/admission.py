@@ -26,7 +26,7 @@ from msgspec.structs import replace
 
 from podium.golang.decoding import MAX_TOLD
 from podium.golang.errors import ObjectError, raise_first
-from podium.golang.json_values import JsonObject, copied
+from podium.golang.json_values import JsonObject, copy_json
 from podium.golang.mistakes import StrictProblem, render
 from podium.kubernetes.admission.new_objects import admit_new
 from podium.kubernetes.admission.priorities import class_of
@@ -39,7 +39,7 @@ from podium.kubernetes.kinds.reading import advice_on, is_in_status, remedy_of
 from podium.kubernetes.kinds.storage import PersistentVolume
 from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.resources.table import ResourcesByGroup
 from podium.kubernetes.rules.nodes import default_allocatable
 from podium.kubernetes.schema import Decoded, DecodeError
@@ -84,10 +84,10 @@ def assign_uid(obj: K, default_namespace: str = DEFAULT_NAMESPACE) -> K:
     return _with(obj, metadata=replace(metadata, namespace=namespace, uid=uid))
 
 
-Served: TypeAlias = tuple[Resource, Rules]
+Served: TypeAlias = tuple[ApiResource, Rules]
 
 
-class ServedKinds:
+class BuiltinKinds:
     """The kinds that a server knows, with the rules of each."""
 
     def __init__(
@@ -107,7 +107,7 @@ class ServedKinds:
             self._rules[key] = None if resource is None else (resource, self._rules_of(resource))
         return self._rules[key]
 
-    def _rules_of(self, resource: Resource) -> Rules:
+    def _rules_of(self, resource: ApiResource) -> Rules:
         if resource.kind != DEFINITION:
             return rules_of(resource, self.table.find)
         # Only here: few inputs have definitions, whose rules are many.
@@ -115,7 +115,7 @@ class ServedKinds:
 
         return DefinitionRules(resource)
 
-    def with_definitions(self, definitions: Iterable[JsonObject]) -> "ServedKinds":
+    def with_definitions(self, definitions: Iterable[JsonObject]) -> "BuiltinKinds":
         """The same, and what these CustomResourceDefinitions define. A definition in which
         something is wrong defines nothing."""
         custom = {
@@ -124,7 +124,7 @@ class ServedKinds:
             for resource, rules in _defined_by(definition)
             if self.find(resource.api_version, resource.kind) is None
         }
-        return ServedKinds(self.gates, custom) if custom else self
+        return BuiltinKinds(self.gates, custom) if custom else self
 
     def decode(self, raw: JsonObject) -> Decoded | None:
         """The object as the server reads it, with what it does not know; None for a kind that is
@@ -170,7 +170,7 @@ def _defined_by(definition: JsonObject) -> list[Served]:
     # Only here: few inputs have definitions, whose rules are many.
     from podium.kubernetes import crds
 
-    value = copied(definition)
+    value = copy_json(definition)
     crds.default_definition(value)
     if crds.validate_definition(value):
         return []
@@ -184,9 +184,9 @@ def refuse_unknown(raw: JsonObject, texts: Iterable[str]) -> ObjectError:
 
 
 @cache
-def served_kinds(gates: FeatureGates) -> ServedKinds:
+def served_kinds(gates: FeatureGates) -> BuiltinKinds:
     """Those of a server with these gates."""
-    return ServedKinds(gates)
+    return BuiltinKinds(gates)
 
 
 class Admission:
@@ -199,7 +199,7 @@ class Admission:
         *,
         knows_classes: bool = True,
         checks: bool = True,
-        served: ServedKinds | None = None,
+        served: BuiltinKinds | None = None,
     ) -> None:
         """`stored` are objects that are there already; without `knows_classes` a runtime class
         that is not among the objects may be in the cluster all the same. Without `checks` nothing
@@ -278,9 +278,9 @@ class Admission:
         if found is not None:
             self._lookup.remove(found[0], obj.namespace, obj.name)
 
-    def trying(self) -> AbstractContextManager[None]:
+    def roll_back_on_exit(self) -> AbstractContextManager[None]:
         """While it is open, what is created and removed is so for the time being."""
-        return self._lookup.undoing()
+        return self._lookup.roll_back_on_exit()
 
     def has(self, api_version: str, kind: str, namespace: str, name: str) -> bool:
         """Whether there is an object of a kind that the server knows."""
@@ -379,7 +379,7 @@ class Admission:
         spec = pod.spec
         if spec.priority is None:
             try:
-                pods = self._served.table.named("pods")
+                pods = self._served.table.get_required("pods")
                 chosen = class_of(pods, pod.name, spec.priority_class_name, self._lookup)
             except StatusError:
                 chosen = None  # the class went, and nobody wrote down what it was worth

@@ -22,7 +22,13 @@ from podium.golang.errors import ObjectError
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers import objects as seen_objects
 from podium.kubernetes.controllers import pods as seen_pods
-from podium.kubernetes.controllers.controller import Action, Controller, Create, Delete, Patch
+from podium.kubernetes.controllers.controller import (
+    Action,
+    Controller,
+    CreateAction,
+    DeleteAction,
+    PatchAction,
+)
 from podium.kubernetes.controllers.daemon_sets import DaemonSets
 from podium.kubernetes.controllers.deployments import Deployments
 from podium.kubernetes.controllers.job_pods import COMPLETION_INDEX, wanted_pods
@@ -182,15 +188,15 @@ class _Expansion:
 
     def _carry_out(self, action: Action) -> None:
         match action:
-            case Create():
+            case CreateAction():
                 self._create(action)
-            case Patch():
+            case PatchAction():
                 store = self._stores.store_of(action.resource)
                 obj = store.get(action.namespace, action.name)
                 changed = apply_patch(obj, action) if obj is not None else None
                 if changed is not None and changed != obj:  # else a server tells nobody
                     store.put(changed)
-            case Delete():
+            case DeleteAction():
                 store = self._stores.store_of(action.resource)
                 obj = store.get(action.namespace, action.name)
                 if obj is not None:
@@ -198,7 +204,7 @@ class _Expansion:
             case _:
                 assert_never(action)
 
-    def _create(self, action: Create) -> None:
+    def _create(self, action: CreateAction) -> None:
         resource, admission = action.resource, self._plane.admission
         if resource == PODS:
             self._create_pod(action.body, action.namespace)

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.admission.evictions import admit_eviction
 from podium.kubernetes.controllers import pods as seen_pods
-from podium.kubernetes.controllers.controller import Action, Create, Delete, Patch
+from podium.kubernetes.controllers.controller import Action, CreateAction, DeleteAction, PatchAction
 from podium.kubernetes.controllers.disruption_budgets import DisruptionBudgets
 from podium.kubernetes.controllers.memory_stores import (
     ControllerLoop,
@@ -131,12 +131,12 @@ class CountedBudgets:
 
     def _carry_out(self, action: Action) -> None:
         match action:
-            case Patch():
+            case PatchAction():
                 budget = self._stores.budgets.get(action.namespace, action.name)
                 if budget is not None:
                     self._stores.budgets.put(apply_patch(budget, action))
                     self._changed[budget.metadata.key] = None
-            case Create() | Delete():
+            case CreateAction() | DeleteAction():
                 raise NotImplementedError("the disruption controller writes statuses only")
             case _:
                 assert_never(action)
@@ -232,7 +232,7 @@ class DisruptionControl(Observer):
         guarding = [each for each in self._budgets.values() if guards(each, pod.metadata)]
         written = [_as_observed(each) for each in guarding]
         try:
-            charged = admit_eviction(_evicted(pod), written, self._moment().timestamp)
+            charged = admit_eviction(_encode_for_eviction(pod), written, self._moment().timestamp)
         except StatusError:
             names = ", ".join(sorted(budget.name for budget in guarding))
             if len(guarding) > 1:
@@ -311,7 +311,7 @@ def _readiness(pod: Pod) -> tuple[Condition, ...]:
     return _READY_NOW
 
 
-def _evicted(pod: Pod) -> JsonObject:
+def _encode_for_eviction(pod: Pod) -> JsonObject:
     """What evictions read of a pod."""
     metadata: JsonObject = {"name": pod.name}
     if pod.metadata.deletion_timestamp:

@@ -20,11 +20,11 @@ upstream: kube-scheduler-simulator, simulator/snapshot (ResourcesForSnap).
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from podium.golang.documents import Document, with_type
+from podium.golang.documents import SourceDocument, with_type
 from podium.golang.errors import ObjectError, closest, did_you_mean
 from podium.golang.json_values import JsonValue
 from podium.golang.mistakes import ROOT, Path, join
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes.kinds.catalogue import CUSTOM, GROUPS, all_kinds, find_kind
 from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
 from podium.kubernetes.kinds.pod import PodSpec
@@ -85,7 +85,7 @@ _GONE: Final = {
 
 def no_matches(api_version: str, kind: str) -> str:
     """What kubectl answers to an object of a kind that its server does not have."""
-    return f"no matches for kind {quoted(kind)} in version {quoted(api_version)}"
+    return f"no matches for kind {go_quote(kind)} in version {go_quote(api_version)}"
 
 
 def _unknown(api_version: str, kind: str, path: str, remedy: str) -> ObjectError:
@@ -180,7 +180,7 @@ def is_export(value: JsonValue) -> bool:
     )
 
 
-def expand_export(document: Document) -> list[Document]:
+def expand_export(document: SourceDocument) -> list[SourceDocument]:
     """The objects of an export as documents of their own."""
     value, found = document.value, []
     assert isinstance(value, dict)
@@ -188,7 +188,7 @@ def expand_export(document: Document) -> list[Document]:
         items = value.get(name)
         for index, item in enumerate(items if isinstance(items, list) else ()):
             found.append(
-                Document(
+                SourceDocument(
                     document.source,
                     document.index,
                     document.line,
@@ -200,7 +200,7 @@ def expand_export(document: Document) -> list[Document]:
     return found
 
 
-def describe_configuration(document: Document) -> str:
+def describe_configuration(document: SourceDocument) -> str:
     """What becomes of the scheduler's configuration in an export; nothing if there is none."""
     value = document.value
     if not isinstance(value, dict) or not value.get(_CONFIGURATION):

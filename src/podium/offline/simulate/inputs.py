@@ -20,9 +20,9 @@ from typing import Any
 import msgspec
 
 from podium.golang.documents import (
-    Document,
     JsonListItem,
     Located,
+    SourceDocument,
     expand_lists,
     read_documents,
     read_json_list,
@@ -30,12 +30,12 @@ from podium.golang.documents import (
 from podium.golang.errors import InputError, ObjectError, raise_first
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.workloads import WORKLOAD_KINDS, Workload
-from podium.kubernetes.kinds.reading import described, read_raw, unknown_fields
+from podium.kubernetes.kinds.reading import describe_value, read_raw, unknown_fields
 from podium.kubernetes.kinds.strict_decoding import decode_strictly
 from podium.kubernetes.kinds.typed_objects import KINDS, KubeObject, convert_object
 from podium.kubernetes.kinds.workloads import ADMISSION_KINDS
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.offline.simulate.admission import DEFINITION, ServedKinds, refuse_unknown, served_kinds
+from podium.offline.simulate.admission import DEFINITION, BuiltinKinds, refuse_unknown, served_kinds
 from podium.offline.simulate.input_files import Problems, display_path, find_files, read_unpacked
 from podium.offline.simulate.input_kinds import (
     describe_configuration,
@@ -64,7 +64,7 @@ READ_KINDS: dict[tuple[str, str], type[KubeObject] | type[Workload]] = {
 }
 
 
-class Validation(StrEnum):
+class FieldValidation(StrEnum):
     """What to do with a field that does not exist."""
 
     STRICT = "strict"
@@ -92,7 +92,7 @@ class OtherItem:
 
 @dataclass(slots=True)
 class Inputs:
-    served: ServedKinds
+    served: BuiltinKinds
     """The kinds of the server, those that definitions among the objects bring included."""
     items: list[Item] = field(default_factory=list)
     others: list[OtherItem] = field(default_factory=list)
@@ -115,7 +115,7 @@ def read_inputs(
     paths: Iterable[str],
     *,
     gates: FeatureGates,
-    validation: Validation = Validation.STRICT,
+    validation: FieldValidation = FieldValidation.STRICT,
     problems: Problems,
     on_file: Callable[[str], None] = lambda _: None,
     watched: Iterable[WatchedKind] = (),
@@ -142,11 +142,11 @@ def read_inputs(
 
 
 def read_inline(
-    documents: Iterable[Document], problems: Problems, *, gates: FeatureGates
+    documents: Iterable[SourceDocument], problems: Problems, *, gates: FeatureGates
 ) -> Inputs:
     """Objects that are inside of another document, read as strictly as those of files."""
     inputs = Inputs(served_kinds(gates))
-    reading = _Reading(inputs, problems, READ_KINDS, Validation.STRICT, problems.add)
+    reading = _Reading(inputs, problems, READ_KINDS, FieldValidation.STRICT, problems.add)
     reading.take_all(list(documents), to_respell=False)
     reading.take_undefined()
     return inputs
@@ -154,14 +154,14 @@ def read_inline(
 
 def documents_in(
     paths: Iterable[str], tell_old: Callable[[InputError], None] | None = None
-) -> list[Document]:
+) -> list[SourceDocument]:
     """Every object of some files and directories, of whatever kind, lists taken apart.
 
     `tell_old` is notified of what is written as in earlier releases; without it that is refused.
     Raises InputError, with everything that is wrong in it.
     """
     problems = Problems()
-    found: list[Document] = []
+    found: list[SourceDocument] = []
     for path in find_files(paths, problems):
         try:
             data = read_unpacked(path)
@@ -177,13 +177,13 @@ def documents_in(
     return found
 
 
-def _respell(document: Document, tell: Callable[[InputError], None]) -> None:
+def _respell(document: SourceDocument, tell: Callable[[InputError], None]) -> None:
     if isinstance(document.value, dict):
         for each in respell_object(document.value):
             tell(document.error(each.problem, path=each.path, remedy=each.remedy))
 
 
-def _old_labels(document: Document, tell: Callable[[InputError], None]) -> set[str]:
+def _old_labels(document: SourceDocument, tell: Callable[[InputError], None]) -> set[str]:
     """The old node labels that an object names."""
     found: set[str] = set()
     for key, each in old_labels_of(document.value) if isinstance(document.value, dict) else ():
@@ -199,9 +199,9 @@ class _Reading:
     inputs: Inputs
     problems: Problems
     read_kinds: Mapping[tuple[str, str], type[KubeObject] | type[Workload]]
-    validation: Validation
+    validation: FieldValidation
     tell: Callable[[InputError], None]
-    undefined: list[tuple[Document, JsonObject]] = field(default_factory=list)
+    undefined: list[tuple[SourceDocument, JsonObject]] = field(default_factory=list)
     """New objects of kinds that are not built in: their definitions may be further on."""
     definitions: list[JsonObject] = field(default_factory=list)
 
@@ -221,7 +221,7 @@ class _Reading:
                 document = item.document(keeps_repeated=_RESOURCE_VERSION not in text)
                 self.take_all([document], to_respell=may_be_old(text))
 
-    def take_all(self, written: list[Document], *, to_respell: bool) -> None:
+    def take_all(self, written: list[SourceDocument], *, to_respell: bool) -> None:
         self.inputs.kinds.update(map(_listed_kind, written))
         for document in expand_lists(self._without_exports(written)):
             if to_respell:
@@ -230,7 +230,7 @@ class _Reading:
             with self.problems.of(document):
                 self._take(document)
 
-    def _timed_documents(self, data: bytes, source: str) -> list[Document]:
+    def _timed_documents(self, data: bytes, source: str) -> list[SourceDocument]:
         """What a file with times has in it, without the times."""
         if is_openb(data):
             found = openb_documents(data, source)
@@ -243,7 +243,7 @@ class _Reading:
             )
         return found
 
-    def _without_exports(self, written: list[Document]) -> Iterator[Document]:
+    def _without_exports(self, written: list[SourceDocument]) -> Iterator[SourceDocument]:
         """The documents, with what an export of kube-scheduler-simulator holds in place of it."""
         for document in written:
             if not is_export(document.value):
@@ -270,13 +270,13 @@ class _Reading:
         self.inputs.kinds.add(meta.kind)
         return True
 
-    def _take(self, document: Document) -> None:
+    def _take(self, document: SourceDocument) -> None:
         """Everything that is wrong with the object is told; one whose fields do not all exist is
         taken all the same, so that whoever looks at it later can tell the rest."""
         inputs, problems = self.inputs, self.problems
         raw = document.value
         if not isinstance(raw, dict):
-            raise ObjectError("", f"expected a Kubernetes object, got {described(raw)}")
+            raise ObjectError("", f"expected a Kubernetes object, got {describe_value(raw)}")
         api_version, kind = _text(raw, "apiVersion"), _text(raw, "kind")
         struct = self.read_kinds.get((api_version, kind))
         if struct is None and _is_stored(raw):
@@ -316,7 +316,7 @@ class _Reading:
             with self.problems.of(document):
                 self._take_undefined(document, raw)
 
-    def _take_undefined(self, document: Document, raw: JsonObject) -> None:
+    def _take_undefined(self, document: SourceDocument, raw: JsonObject) -> None:
         inputs, (api_version, kind) = self.inputs, (raw["apiVersion"], raw["kind"])
         is_read = (api_version, kind) in self.read_kinds
         if inputs.served.find(api_version, kind) is not None:
@@ -338,7 +338,7 @@ class _Reading:
         value = convert_object(written, struct, strict=False)
         self.inputs.items.append(Item(document, value, written))
 
-    def _take_other(self, document: Document, raw: JsonObject) -> None:
+    def _take_other(self, document: SourceDocument, raw: JsonObject) -> None:
         """The same of a kind that scheduling does not read."""
         found = self.inputs.served.find(raw["apiVersion"], raw["kind"])
         assert found is not None
@@ -357,14 +357,14 @@ class _Reading:
         """The object as a server reads it, which refuses what is wrong, in its words."""
         decoded = self.inputs.served.decode(raw)
         assert decoded is not None
-        if decoded.strict and self.validation is Validation.STRICT:
+        if decoded.strict and self.validation is FieldValidation.STRICT:
             with self.problems.of(document):
                 raise_first(self.inputs.served.strict_refusal(raw, decoded.strict))
-        elif decoded.strict and self.validation is Validation.WARN:
+        elif decoded.strict and self.validation is FieldValidation.WARN:
             self._warn(document, unknown_fields(decoded.strict, in_go=True))
-        elif decoded.problems and self.validation is Validation.STRICT:
+        elif decoded.problems and self.validation is FieldValidation.STRICT:
             raise refuse_unknown(raw, decoded.problems)
-        elif decoded.problems and self.validation is Validation.WARN:
+        elif decoded.problems and self.validation is FieldValidation.WARN:
             self._warn(document, [ObjectError("", each) for each in decoded.problems])
         if not (raw.get("metadata") or {}).get("name"):
             raise ObjectError("metadata.name", _NO_NAME)
@@ -375,14 +375,14 @@ class _Reading:
     ) -> None:
         """An object that a server has stored, or of a kind that none has of itself. The server may
         have been a newer one, so what of it scheduling reads is looked at, and nothing else."""
-        found = read_raw(raw, struct) if self.validation is not Validation.IGNORE else None
+        found = read_raw(raw, struct) if self.validation is not FieldValidation.IGNORE else None
         unknown = found.unknown if found is not None else []
         if issubclass(struct, Workload):
             wrong, unknown_in_templates = find_wrong_in_templates(raw)
             for each in wrong:
                 self.problems.add(document.error(each.problem, path=each.path, remedy=each.remedy))
             unknown += unknown_in_templates if found is not None else []
-        if self.validation is Validation.STRICT:
+        if self.validation is FieldValidation.STRICT:
             for each in unknown:
                 self.problems.add(document.error(each.problem, path=each.path, remedy=each.remedy))
         else:
@@ -411,7 +411,7 @@ def _is_test_hook(hooks: str) -> bool:
     return any(hook.strip() in _HELM_TESTS for hook in hooks.split(","))
 
 
-def _listed_kind(document: Document) -> str:
+def _listed_kind(document: SourceDocument) -> str:
     """What a typed list such as `PodList` holds all of, even if that is nothing."""
     kind = document.value.get("kind") if isinstance(document.value, dict) else None
     return kind.removesuffix("List") if isinstance(kind, str) and kind.endswith("List") else ""
@@ -422,7 +422,7 @@ def _text(raw: dict[str, Any], name: str) -> str:
     if isinstance(written, str) and written:
         return written
     if written:
-        raise ObjectError(name, f"expected a string, got {described(written)}")
+        raise ObjectError(name, f"expected a string, got {describe_value(written)}")
     raise ObjectError(name, "is missing", "every Kubernetes object names its apiVersion and kind")
 
 

@@ -160,7 +160,7 @@ def _ask_server(scenario: Scenario, gates: FeatureGates, obj: KubeObject, like: 
     server = admission_of(scenario, gates)
     metadata = {**like["metadata"], "namespace": obj.namespace, "name": f"{obj.name}-new"}
     body = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": like["spec"]}
-    with server.trying():
+    with server.roll_back_on_exit():
         try:
             server.create_in_part(deepcopy(body), Pod)
         except ObjectError as refusal:

@@ -18,7 +18,7 @@ from podium.kubernetes.admission.lookup import Summaries
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import NAMESPACE_LABEL
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.kubernetes.resources.table import ResourcesByGroup
 from podium.kubernetes.rules.pod_level_resources import qos_class_of
 
@@ -64,19 +64,19 @@ class ObjectLookup:
             if key is not None:
                 self._typed.setdefault(key, []).append(obj)
 
-    def put(self, resource: Resource, obj: JsonObject) -> None:
+    def put(self, resource: ApiResource, obj: JsonObject) -> None:
         metadata = obj["metadata"]
         name = (metadata.get("namespace") or "", metadata["name"])
         self._set((resource.group, resource.plural), name, obj)
 
-    def remove(self, resource: Resource, namespace: str, name: str) -> None:
+    def remove(self, resource: ApiResource, namespace: str, name: str) -> None:
         """An object is gone; nothing happens if there is none."""
         key = (resource.group, resource.plural)
         if (namespace, name) in self._of(key):
             self._set(key, (namespace, name), None)
 
     @contextmanager
-    def undoing(self) -> Iterator[None]:
+    def roll_back_on_exit(self) -> Iterator[None]:
         """Afterwards everything is as it was before."""
         undo = self._undo = []
         try:
@@ -113,7 +113,9 @@ class ObjectLookup:
             self.missing = (resource.kind if resource is not None else plural, name)
         return found
 
-    def derived(self, group: str, plural: str, derive: Callable[[Sequence[JsonObject]], T]) -> T:
+    def get_derived(
+        self, group: str, plural: str, derive: Callable[[Sequence[JsonObject]], T]
+    ) -> T:
         key = (group, plural)
         if (key, derive) not in self._derived:
             self._derived[key, derive] = derive(list(self._of(key).values()))
@@ -181,5 +183,5 @@ def _group_version(obj: KubeObject) -> tuple[str, str]:
     return group, version
 
 
-def _key_of(resource: Resource | None) -> Key | None:
+def _key_of(resource: ApiResource | None) -> Key | None:
     return None if resource is None else (resource.group, resource.plural)

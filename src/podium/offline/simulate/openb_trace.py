@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, Final, Protocol
 
-from podium.golang.documents import Document
+from podium.golang.documents import SourceDocument
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.pod import Pod
@@ -70,7 +70,7 @@ def _is_openb_nodes(data: bytes) -> bool:
     return len(columns) >= _FEWEST_COLUMNS and _format().is_node_list(columns)
 
 
-def openb_documents(data: bytes, source: str) -> list[Document]:
+def openb_documents(data: bytes, source: str) -> list[SourceDocument]:
     """Nodes or pods as documents, one a line. Raises InputError."""
     text, form = _text(data, source), _format()
     if _is_openb_nodes(data):
@@ -78,7 +78,7 @@ def openb_documents(data: bytes, source: str) -> list[Document]:
     else:
         values = [form.write_pod(row) for row in form.read_pods(text, source)]
     return [
-        Document(source, index, index + 1, value, of=len(values))
+        SourceDocument(source, index, index + 1, value, of=len(values))
         for index, value in enumerate(values, 1)
     ]
 

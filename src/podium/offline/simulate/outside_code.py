@@ -77,11 +77,11 @@ class SourceFetching:
             self._engine.sources.put(name, value, now)
             self._failures[name] = 0
         except TimeoutError as late:
-            self._failed(name, str(late) or f"no answer within {source.timeout_s:g} s")
+            self._note_failure(name, str(late) or f"no answer within {source.timeout_s:g} s")
         except Exception as problem:
-            self._failed(name, describe(problem))
+            self._note_failure(name, describe(problem))
 
-    def _failed(self, name: str, problem: str) -> None:
+    def _note_failure(self, name: str, problem: str) -> None:
         if self._engine.sources.column(name).problem != problem:
             self._notes.append(f"source {name} cannot be fetched: {problem}")
         self._engine.sources.fail(name, problem)

@@ -28,7 +28,7 @@ from podium.offline.simulate.reviewed_document import ReviewedDocument
 from podium.scheduler.cluster.catalog import Catalog
 from podium.scheduler.explain.proposals.answer_document import PodProposal
 from podium.scheduler.explain.proposals.owners import OwnersOfPods
-from podium.scheduler.explain.proposals.search import Answer
+from podium.scheduler.explain.proposals.search import ProposalAnswer
 
 BARE_POD: Final = "Pod"
 
@@ -139,7 +139,7 @@ class Asking:
     made, `missing` are workloads whose pods are not created, and `command` is the command that asks
     about a workload."""
 
-    propose: Callable[[PodResult], Answer]
+    propose: Callable[[PodResult], ProposalAnswer]
     most: int
     missing: Sequence[MissingPods]
     command: Callable[[PendingWorkload], str]

@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from podium.kubernetes.controllers import pods as seen_pods
-from podium.kubernetes.controllers.controller import Action, Create
+from podium.kubernetes.controllers.controller import Action, CreateAction
 from podium.kubernetes.controllers.pod_templates import POD_CLAIM
 from podium.kubernetes.controllers.pod_templates import ResourceClaimTemplate as SeenTemplate
 from podium.kubernetes.controllers.provisioning import bind_claim, can_provision, provisioned_volume
@@ -61,7 +61,7 @@ class ClaimMaker:
         ]
         news: list[PodResourceClaimStatus] = []
         for action in device_claims(seen, (), lambda name: self._template(pod, name)):
-            assert isinstance(action, Create)
+            assert isinstance(action, CreateAction)
             entry = action.body["metadata"]["annotations"][POD_CLAIM]
             # Named without the random part, so that two runs can be compared.
             name = f"{pod.name}-{entry}"
@@ -73,7 +73,7 @@ class ClaimMaker:
         return pod, made
 
     def _create(self, pod: Pod, action: Action, struct: type[K], name: str = "") -> K:
-        assert isinstance(action, Create)
+        assert isinstance(action, CreateAction)
         body = action.body
         body["metadata"]["namespace"] = pod.namespace
         if name:
@@ -88,7 +88,7 @@ class ClaimMaker:
         return None if found is None else msgspec.convert(as_json(found), SeenTemplate)
 
 
-class PodClaims:
+class PodClaimMaker:
     """Makes the claims of a new pod, as controllers and provisioners would."""
 
     def __init__(self, objects: Iterable[KubeObject], gates: FeatureGates) -> None:

@@ -15,7 +15,7 @@ from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.kubernetes.kinds.volumes import ephemeral_claim_name
 from podium.kubernetes.rules.nodes import is_bound_to_node, is_daemon
 from podium.offline.simulate.admission import uid_for
-from podium.offline.simulate.pod_claims import PodClaims
+from podium.offline.simulate.pod_claims import PodClaimMaker
 from podium.scheduler.engine import Engine
 
 
@@ -31,7 +31,7 @@ class PodSuccessors:
         """Of `objects`, what claims are made from counts."""
         self._engine = engine
         self._objects = objects
-        self._claims: PodClaims | None = None
+        self._claims: PodClaimMaker | None = None
         self._made = 0
 
     def make(self, pod: Pod) -> Pod:
@@ -43,7 +43,7 @@ class PodSuccessors:
             pod, metadata=metadata, spec=replace(pod.spec, node_name=""), status=PodStatus()
         )
         if again.spec.volumes or again.spec.resource_claims:
-            self._claims = self._claims or PodClaims(self._objects, self._engine.gates)
+            self._claims = self._claims or PodClaimMaker(self._objects, self._engine.gates)
             again, made = self._claims.make(again)
             for obj in made:
                 self._engine.intake.object_put(obj)

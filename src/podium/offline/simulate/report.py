@@ -26,7 +26,7 @@ from podium.scheduler.explain.decision_digest import Digest
 from podium.scheduler.explain.explanation import Explanation, Utilisation
 
 if TYPE_CHECKING:  # loaded when somebody asks what would help
-    from podium.scheduler.explain.proposals.search import Answer
+    from podium.scheduler.explain.proposals.search import ProposalAnswer
 
 
 class PodOutcome(StrEnum):
@@ -141,16 +141,16 @@ def group_by_cause(
     return sorted(groups.values(), key=lambda group: -len(group[1]))
 
 
-def answer_without_search(result: PodResult) -> "Answer | None":
+def answer_without_search(result: PodResult) -> "ProposalAnswer | None":
     """What would help a pod, where nobody has to look for it: it has a node, or had one and was
     turned away from it."""
-    from podium.scheduler.explain.proposals.search import Answer
+    from podium.scheduler.explain.proposals.search import ProposalAnswer
 
     if result.placed:
-        return Answer(result.pod, result.node, victims=result.victims)
+        return ProposalAnswer(result.pod, result.node, victims=result.victims)
     if result.turned_away_from:
         reason = result.causes[0].sentence
-        return Answer(result.pod, reason=reason, turned_away_from=result.turned_away_from)
+        return ProposalAnswer(result.pod, reason=reason, turned_away_from=result.turned_away_from)
     return None
 
 

@@ -47,7 +47,7 @@ from podium.scheduler.engine.search import Seeded
 from podium.scheduler.engine.validation import InvariantBroken
 from podium.scheduler.explain.explanation import Utilisation
 from podium.scheduler.framework.asking import Asker
-from podium.scheduler.framework.registry import Registry
+from podium.scheduler.framework.registry import PluginRegistry
 from podium.user_code.time_limits import count_ended_calls
 
 MAX_ATTEMPTS = 16
@@ -64,7 +64,7 @@ class Simulation:
         self,
         scenario: Scenario,
         configuration: Configuration,
-        registry: Registry,
+        registry: PluginRegistry,
         *,
         seed: int = 0,
         gates: FeatureGates,

@@ -17,10 +17,10 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from podium.golang.documents import Document
+from podium.golang.documents import SourceDocument
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes.admission.rules import NAMESPACES
 from podium.kubernetes.controllers.workloads import DaemonSet, Deployment, Job, Workload
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
@@ -45,10 +45,10 @@ from podium.offline.simulate.control_plane import ControlPlane
 from podium.offline.simulate.input_files import Problems
 from podium.offline.simulate.input_kinds import no_matches
 from podium.offline.simulate.inputs import (
+    FieldValidation,
     Inputs,
     Item,
     OtherItem,
-    Validation,
     read_inline,
     read_inputs,
 )
@@ -110,7 +110,7 @@ def load_scenario(
     paths: Sequence[str],
     *,
     gates: FeatureGates,
-    validation: Validation = Validation.STRICT,
+    validation: FieldValidation = FieldValidation.STRICT,
     on_file: Callable[[str], None] = lambda _: None,
     namespace: str = DEFAULT_NAMESPACE,
     stored: Sequence[KubeObject] = (),
@@ -150,7 +150,7 @@ def load_scenario(
 
 
 def read_inline_scenario(
-    documents: Iterable[Document],
+    documents: Iterable[SourceDocument],
     *,
     gates: FeatureGates,
     namespace: str = DEFAULT_NAMESPACE,
@@ -418,7 +418,7 @@ def _implied_namespaces_of(inputs: Inputs, default: str, known: Collection[str])
         if found is not None and found[0].namespaced:
             counts[(obj.get("metadata") or {}).get("namespace") or default] += 1
     return [
-        f"namespace {quoted(name)} is not in the input and taken to be there for"
+        f"namespace {go_quote(name)} is not in the input and taken to be there for"
         f" {_count(counts[name], 'object')}; without it a server answers:"
         f" {not_found(NAMESPACES, name).message}"
         for name in sorted(counts.keys() - known)

@@ -20,7 +20,7 @@ from typing import Final
 
 import msgspec
 
-from podium.golang.documents import DEFAULT_LIMITS, Document, is_deeper_than
+from podium.golang.documents import DEFAULT_LIMITS, SourceDocument, is_deeper_than
 from podium.golang.errors import InputError, ObjectError
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.kubernetes.controllers.workloads import WORKLOAD_KINDS, Workload
@@ -96,11 +96,11 @@ def decode_simkube_trace(data: bytes, source: str) -> SimKubeTrace:
     return trace
 
 
-def simkube_documents(data: bytes, source: str) -> list[Document]:
+def simkube_documents(data: bytes, source: str) -> list[SourceDocument]:
     """Everything that the trace applies, in its last form and in order of arrival."""
-    found: dict[tuple[str, str, str], Document] = {}
+    found: dict[tuple[str, str, str], SourceDocument] = {}
     for place, value in _objects(decode_simkube_trace(data, source)):
-        found[identify(value)] = Document(source, 1, 1, value, place)
+        found[identify(value)] = SourceDocument(source, 1, 1, value, place)
     return list(found.values())
 
 
@@ -166,19 +166,19 @@ class _EventReading:
                 )
             for index, value in enumerate(event.applied_objs):
                 place = f"events[{number}].applied_objs[{index}]"
-                yield self._told(self._apply(value, at), value, place)
+                yield self._locate_errors(self._apply(value, at), value, place)
             for index, value in enumerate(event.deleted_objs):
                 place = f"events[{number}].deleted_objs[{index}]"
-                yield self._told(self._delete(value, at), value, place)
+                yield self._locate_errors(self._delete(value, at), value, place)
 
-    def _told(
+    def _locate_errors(
         self, events: Iterator[TimedEvent], value: JsonObject, place: str
     ) -> Iterator[TimedEvent]:
         """The events; what is wrong with the object is reported with its place."""
         try:
             yield from events
         except ObjectError as problem:
-            document = Document(self._source, 1, 1, value, place)
+            document = SourceDocument(self._source, 1, 1, value, place)
             raise document.error(
                 problem.problem, path=problem.path, remedy=problem.remedy
             ) from None

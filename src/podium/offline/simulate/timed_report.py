@@ -37,7 +37,7 @@ MAX_SAMPLES: Final = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class ClusterSample:
     """`utilisation` is the part of what all nodes have that pods ask for, by resource; resources
     that no node has are not in it."""
 
@@ -52,7 +52,7 @@ class TimedSeries:
     def __init__(self, duration_s: float | None) -> None:
         """`duration_s` is how long the run will take, if somebody knows."""
         self.every_s = duration_s / (MAX_SAMPLES - 1) if duration_s else 1.0
-        self.samples: list[Sample] = []
+        self.samples: list[ClusterSample] = []
         self.next_s = 0.0
         """When the next sample is due."""
 
@@ -60,7 +60,7 @@ class TimedSeries:
         """The sample that is due."""
         usage = measure_utilisation(cluster)
         nodes = cluster.nodes.present_count
-        self.samples.append(Sample(self.next_s, nodes, pending, running, usage))
+        self.samples.append(ClusterSample(self.next_s, nodes, pending, running, usage))
         if len(self.samples) > MAX_SAMPLES:
             del self.samples[1::2]
             self.every_s *= 2
@@ -167,7 +167,7 @@ class TimedReport:
     seed: int
     duration_s: float
     totals: TimedTotals
-    samples: Sequence[Sample]
+    samples: Sequence[ClusterSample]
     pods: Sequence[TimedPod] = ()
     nodes: Sequence[TimedNode] = ()
     pending_reasons: dict[str, int] = field(default_factory=dict)

@@ -50,7 +50,7 @@ from podium.scheduler.config.types import Configuration
 from podium.scheduler.engine import Engine
 from podium.scheduler.engine.garbage import seldom_collected
 from podium.scheduler.framework.asking import Asker
-from podium.scheduler.framework.registry import Registry
+from podium.scheduler.framework.registry import PluginRegistry
 
 GRACE_S: Final = 30.0
 """How long pods that are terminating in the beginning are there."""
@@ -77,7 +77,7 @@ class TimedRun:
         self,
         scenario: Scenario,
         configuration: Configuration,
-        registry: Registry,
+        registry: PluginRegistry,
         *,
         seed: int = 0,
         gates: FeatureGates,
@@ -151,7 +151,7 @@ class TimedRun:
                 elif due >= end_s:
                     break
                 elif due == agenda.next_s:
-                    self._happen(agenda)
+                    self._apply_next(agenda)
                 else:
                     self._react(agenda, reactors)
         return self._report(series, end_s)
@@ -181,7 +181,7 @@ class TimedRun:
                 for event in reactor.react(now_s, self.engine):
                     agenda.add(event)
 
-    def _happen(self, agenda: Agenda) -> None:
+    def _apply_next(self, agenda: Agenda) -> None:
         due = agenda.pop()
         match due:
             case PodEnd():

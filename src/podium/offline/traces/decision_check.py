@@ -37,7 +37,7 @@ MAX_BEST: Final = 10
 """Of nodes that are equally good, so many are named."""
 
 
-class Verdict(StrEnum):
+class DecisionVerdict(StrEnum):
     """What Podium says of a recorded decision."""
 
     SAME = "same"
@@ -54,7 +54,7 @@ class CheckedDecision(DocumentPart, frozen=True):
     key: PodKey = field(name="pod")
     at_s: float = field(name="at")
     """Seconds since the beginning."""
-    verdict: Verdict
+    verdict: DecisionVerdict
     """No node is better; another has a higher total; the pod does not fit there."""
     recorded_node: str
     """Where the pod went."""
@@ -136,13 +136,13 @@ def check_decisions(
                 on_decision()
     notes = dict.fromkeys((*cluster.notes, *plugin_notes))
     counts = Counter(each.verdict for each in decisions)
-    same = counts[Verdict.SAME]
+    same = counts[DecisionVerdict.SAME]
     return DecisionCheck(
         cluster.source,
         cluster.header.started_at,
         cluster.duration_s,
         round(same / len(decisions), 4) if decisions else None,
-        VerdictCounts(same, counts[Verdict.LOWER], counts[Verdict.REFUSED]),
+        VerdictCounts(same, counts[DecisionVerdict.LOWER], counts[DecisionVerdict.REFUSED]),
         tuple(decisions),
         tuple(notes),
     )
@@ -195,7 +195,7 @@ class _Following:
         checked = None
         if is_ours and recorded.placed_by is PlacedBy.SCHEDULER:
             checked = self._check(recorded, Trial(self._engine, pod, self._ask).decide())
-        self._engine.intake.pod_put(_placed(recorded))
+        self._engine.intake.pod_put(_build_placed_pod(recorded))
         return checked
 
     def remove(self, recorded: RecordedPod) -> None:
@@ -209,7 +209,7 @@ class _Following:
         made = CheckedDecision(
             recorded.key,
             recorded.bound_s or 0.0,
-            Verdict.SAME,
+            DecisionVerdict.SAME,
             node,
             tuple(best[:MAX_BEST]),
             len(best),
@@ -221,14 +221,14 @@ class _Following:
             totals = dict(zip(names, decision.total.tolist(), strict=True))
             return replace(
                 made,
-                verdict=Verdict.LOWER,
+                verdict=DecisionVerdict.LOWER,
                 recorded_total=totals[node],
                 best_total=max(totals.values()),
             )
         status = decision.filter_statuses().get(node)
         reason = "" if status is None else f"{status.plugin}: {', '.join(status.reasons)}"
         reason = reason or decision.message or "the recording has no such node"
-        return replace(made, verdict=Verdict.REFUSED, reason=reason)
+        return replace(made, verdict=DecisionVerdict.REFUSED, reason=reason)
 
 
 def _scoring_all_nodes(configuration: Configuration) -> Configuration:
@@ -236,7 +236,7 @@ def _scoring_all_nodes(configuration: Configuration) -> Configuration:
     return replace(configuration, percentage_of_nodes_to_score=100, profiles=tuple(profiles))
 
 
-def _placed(recorded: RecordedPod) -> Pod:
+def _build_placed_pod(recorded: RecordedPod) -> Pod:
     pod = recorded.pod
     status = replace(pod.status, phase="Running")
     return replace(pod, spec=replace(pod.spec, node_name=recorded.node), status=status)

@@ -28,7 +28,7 @@ from podium.offline.simulate.timed_report import TimedPod, TimedReport, find_per
 from podium.offline.traces.recorded_pods import RecordedPod
 
 
-class Stay(NamedTuple):
+class NodeStay(NamedTuple):
     """A pod is on a node for a time."""
 
     node: str
@@ -44,7 +44,7 @@ class NodeUse:
     most: int
 
 
-def measure_node_use(stays: Iterable[Stay], duration_s: float) -> NodeUse:
+def measure_node_use(stays: Iterable[NodeStay], duration_s: float) -> NodeUse:
     """
     >>> measure_node_use([Stay("a", 0, 10), Stay("b", 5, 10), Stay("b", 6, 7)], 10)
     NodeUse(mean=1.5, most=2)
@@ -70,7 +70,7 @@ def measure_node_use(stays: Iterable[Stay], duration_s: float) -> NodeUse:
     return NodeUse(round(total / duration_s, 4) if duration_s else 0.0, most)
 
 
-class Outcome(StrEnum):
+class ReplayOutcome(StrEnum):
     """How a pod fared here, against what was recorded."""
 
     SAME = "same"
@@ -88,7 +88,7 @@ class ReplayedPod(DocumentPart, frozen=True):
     key: PodKey = field(name="pod")
     arrived_s: float = field(name="arrivedAt")
     """Seconds since the beginning."""
-    outcome: Outcome
+    outcome: ReplayOutcome
     """How it fared."""
     recorded_node: str | None
     """The node that it had."""
@@ -232,18 +232,18 @@ class ReplayReport:
     """On average over the run, by resource."""
     notes: tuple[str, ...] = ()
 
-    def count(self, outcome: Outcome) -> int:
+    def count(self, outcome: ReplayOutcome) -> int:
         return sum(each.outcome is outcome for each in self.pods)
 
     @property
     def lost(self) -> int:
         """Pods that had a node when it was recorded and have none here."""
-        return self.count(Outcome.ONLY_RECORDED)
+        return self.count(ReplayOutcome.ONLY_RECORDED)
 
     @property
     def agreement(self) -> float | None:
         """Of pods that have a node in both, the part that has the same one."""
-        same, moved = self.count(Outcome.SAME), self.count(Outcome.MOVED)
+        same, moved = self.count(ReplayOutcome.SAME), self.count(ReplayOutcome.MOVED)
         return round(same / (same + moved), 4) if same + moved else None
 
     def answer(self, config: str) -> ReplayAnswer:
@@ -256,7 +256,7 @@ class ReplayReport:
             config=config,
             seed=self.run.seed,
             agreement=self.agreement,
-            outcomes=OutcomeCounts(*map(self.count, Outcome)),
+            outcomes=OutcomeCounts(*map(self.count, ReplayOutcome)),
             recorded=ReplaySide(*_list_side(self.recorded, self.recorded_nodes)),
             here=ReplaySideHere(
                 *_list_side(self.here, self.nodes),
@@ -294,33 +294,33 @@ def compare_pods(
     return compared, Waits.of(there), Waits.of(here)
 
 
-def recorded_stays(pods: Sequence[RecordedPod], duration_s: float) -> Iterator[Stay]:
+def recorded_stays(pods: Sequence[RecordedPod], duration_s: float) -> Iterator[NodeStay]:
     """Where pods were when it was recorded, those of nodes left out."""
     for each in pods:
         if each.bound_s is not None and not _belongs_to_node(each.pod):
             ended_s = duration_s if each.ended_s is None else each.ended_s
-            yield Stay(each.node, each.bound_s, ended_s)
+            yield NodeStay(each.node, each.bound_s, ended_s)
 
 
 def replayed_stays(
     pods: Sequence[RecordedPod], run: TimedReport, duration_s: float
-) -> Iterator[Stay]:
+) -> Iterator[NodeStay]:
     """Where they were here."""
     of_nodes = {each.key for each in pods if _belongs_to_node(each.pod)}
     for life in run.pods:
         if life.bound_s is not None and life.key not in of_nodes:
             ended_s = duration_s if life.ended_s is None else life.ended_s
-            yield Stay(life.node, life.bound_s, ended_s)
+            yield NodeStay(life.node, life.bound_s, ended_s)
 
 
 def _compare(recorded: RecordedPod, life: TimedPod) -> ReplayedPod:
     has_node, had_node = life.bound_s is not None, recorded.bound_s is not None
     if has_node and had_node:
-        outcome = Outcome.SAME if life.node == recorded.node else Outcome.MOVED
+        outcome = ReplayOutcome.SAME if life.node == recorded.node else ReplayOutcome.MOVED
     elif has_node:
-        outcome = Outcome.ONLY_HERE
+        outcome = ReplayOutcome.ONLY_HERE
     else:
-        outcome = Outcome.ONLY_RECORDED if had_node else Outcome.PENDING
+        outcome = ReplayOutcome.ONLY_RECORDED if had_node else ReplayOutcome.PENDING
     return ReplayedPod(
         recorded.key,
         recorded.arrived_s,

@@ -81,7 +81,7 @@ def _of_node(load: Load, resource: str, column: int | None) -> tuple[int, int]:
     return int(load.allocatable[row, column]), int(load.requested[row, column])
 
 
-class WaitingPods(DocumentPart, frozen=True):
+class WaitingPodCounts(DocumentPart, frozen=True):
     """Pods that waited already."""
 
     before: Count
@@ -202,7 +202,7 @@ class WhatIfDocument(ReviewedDocument, frozen=True, kw_only=True):
     preempted: PreemptedPods
     kept: tuple[KeptPod, ...]
     """Pods that were to be evicted and may not be."""
-    waiting: WaitingPods
+    waiting: WaitingPodCounts
     """Pods that waited already."""
     utilisation: Mapping[str, Total]
     """Resources before and after the changes."""
@@ -240,7 +240,7 @@ class WhatIfAnswer:
             gone=tuple(found.gone),
             preempted=tuple(found.preempted),
             kept=tuple(found.kept),
-            waiting=WaitingPods(found.waiting_before, found.waiting_after),
+            waiting=WaitingPodCounts(found.waiting_before, found.waiting_after),
             utilisation=total_use(self.before, self.after),
             nodes=tuple(
                 NodeTotals(name, uses) for name, uses in node_use(self.before, self.after).items()

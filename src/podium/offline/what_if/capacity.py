@@ -29,7 +29,7 @@ import numpy as np
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 from podium.kubernetes.kinds.pod import Pod
 from podium.offline.what_if.capacity_answer import NodeRoom, PodRoom, count_reasons
-from podium.offline.what_if.pod_templates import Copies, PodTemplate
+from podium.offline.what_if.pod_templates import Copies, TemplatePod
 from podium.offline.what_if.utilisation_limit import NO_LIMIT, Begun, UtilisationLimit
 from podium.scheduler.cluster.growth import Ints, Mask
 from podium.scheduler.cluster.pod_info import PodInfo
@@ -91,7 +91,7 @@ def _search(profile: Profile, cycle: Cycle, rows: Ints) -> Ints | None:
         result = _filter(profile, cycle, rows, np.maximum(middle - 1, 0))
         if result.broken:
             return None
-        fits: Mask = result.passed()
+        fits: Mask = result.mask_passed()
         low = np.where(fits & (low < high), middle, low)
         high = np.where(fits, high, np.maximum(middle - 1, low))
     return low
@@ -136,7 +136,7 @@ class CapacityQuestion:
         self._limit = limit
         self._schedules = schedules
 
-    def alone(self, template: PodTemplate) -> PodRoom:
+    def alone(self, template: TemplatePod) -> PodRoom:
         """With the cluster for itself."""
         counted = self._count_rows(template)
         if counted is not None:
@@ -144,11 +144,11 @@ class CapacityQuestion:
         (room,) = self._in_turns([template])
         return room
 
-    def together(self, templates: Sequence[PodTemplate]) -> list[PodRoom]:
+    def together(self, templates: Sequence[TemplatePod]) -> list[PodRoom]:
         """Taking turns in the order given."""
         return self._in_turns(templates)
 
-    def fits_at_least(self, template: PodTemplate, wanted: int) -> int:
+    def fits_at_least(self, template: TemplatePod, wanted: int) -> int:
         """The number that fits, counted no further than what is wanted."""
         counted = self._count_rows(template)
         if counted is not None:
@@ -156,11 +156,11 @@ class CapacityQuestion:
         (room,) = self._in_turns([template], most=wanted)
         return room.fits
 
-    def counts_by_node(self, template: PodTemplate) -> bool:
+    def counts_by_node(self, template: TemplatePod) -> bool:
         """Whether what a node takes does not depend on what others have."""
         return self._count_rows(template) is not None
 
-    def _count_rows(self, template: PodTemplate) -> RowCounts | None:
+    def _count_rows(self, template: TemplatePod) -> RowCounts | None:
         engine = self._engine
         pod, _ = Copies(template, self._objects, engine.gates).make(0)
         info = engine.cluster.infos.of(pod)
@@ -168,7 +168,7 @@ class CapacityQuestion:
             return None
         return count_rows(engine, info)
 
-    def _in_turns(self, templates: Sequence[PodTemplate], most: int | None = None) -> list[PodRoom]:
+    def _in_turns(self, templates: Sequence[TemplatePod], most: int | None = None) -> list[PodRoom]:
         with _Placing(self._engine, self._ask) as placing:
             counts = [
                 _Counting(
@@ -215,7 +215,7 @@ class CapacityQuestion:
 class _Counting:
     """One template's turn so far."""
 
-    def __init__(self, template: PodTemplate, copies: Copies, limit: Begun) -> None:
+    def __init__(self, template: TemplatePod, copies: Copies, limit: Begun) -> None:
         self.template = template
         self.copies = copies
         self.limit = limit
@@ -278,7 +278,7 @@ class _Placing:
 
 
 @contextmanager
-def holding(engine: Engine, pods: Iterable[Pod], ask: Asker | None = None) -> Iterator[None]:
+def hold_pods(engine: Engine, pods: Iterable[Pod], ask: Asker | None = None) -> Iterator[None]:
     """The cluster with some pods on the nodes that they find, as far as they find any."""
     with _Placing(engine, ask) as placing:
         for pod in pods:
@@ -286,7 +286,7 @@ def holding(engine: Engine, pods: Iterable[Pod], ask: Asker | None = None) -> It
         yield
 
 
-def _room_of_rows(engine: Engine, template: PodTemplate, counted: RowCounts) -> PodRoom:
+def _room_of_rows(engine: Engine, template: TemplatePod, counted: RowCounts) -> PodRoom:
     names = engine.cluster.nodes.names
     held = {
         names[row]: count
@@ -302,7 +302,7 @@ def _room_of_rows(engine: Engine, template: PodTemplate, counted: RowCounts) -> 
 
 
 def _pod_room(
-    template: PodTemplate,
+    template: TemplatePod,
     fits: int,
     diagnosis: Diagnosis | None,
     nodes: tuple[NodeRoom, ...],

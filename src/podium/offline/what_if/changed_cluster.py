@@ -57,7 +57,7 @@ from podium.offline.what_if.consequences import (
     StrandedPod,
 )
 from podium.offline.what_if.node_selection import nodes_in_zone, select_nodes
-from podium.offline.what_if.pod_templates import Copies, PodTemplate
+from podium.offline.what_if.pod_templates import Copies, TemplatePod
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.explain.cause_document import CauseInFull
@@ -82,7 +82,7 @@ class ChangedCluster:
         self._let_go: set[str] = set()
         simulation.take_evictions()
         if waiting is None:
-            waiting = [object_key(pod.metadata) for pod in self._waiting()]
+            waiting = [object_key(pod.metadata) for pod in self._list_waiting()]
         self._waiting_before = frozenset(waiting)
         self._before: dict[str, str] = dict.fromkeys(waiting, "")
         """Where pods were that something has happened to, or may."""
@@ -134,7 +134,7 @@ class ChangedCluster:
                 if after != before:
                     moved.append(MovedPod(key, before or None, after))
             elif key not in gone and key not in self._waiting_before:
-                stranded.append(self._stranded(key, before, explains=explains))
+                stranded.append(self._describe_stranded(key, before, explains=explains))
         return Consequences(
             tuple(self._changes),
             moved,
@@ -146,7 +146,7 @@ class ChangedCluster:
             sum(not self._place_of(key) for key in self._waiting_before - self._let_go),
         )
 
-    def _stranded(self, key: str, before: str, *, explains: bool) -> StrandedPod:
+    def _describe_stranded(self, key: str, before: str, *, explains: bool) -> StrandedPod:
         result = self._simulation.results.get(key)
         if result is None:
             return StrandedPod(key, before or None, "")
@@ -231,7 +231,7 @@ class ChangedCluster:
 
     def _scale(self, change: Scale) -> None:
         known = [held.info.pod for held in self._engine.cluster.placements.values()]
-        pods = pods_of_workload(self._scenario, (*known, *self._waiting()), change.workload)
+        pods = pods_of_workload(self._scenario, (*known, *self._list_waiting()), change.workload)
         for workload in workload_wanting(self._scenario, change, pods[0].namespace):
             self._disruptions.put_workload(workload)
         for pod in pods_to_remove(pods, change.replicas):
@@ -311,7 +311,7 @@ class ChangedCluster:
         pod = self._engine.state.pods.get(key)
         return pod.spec.node_name if pod is not None else ""
 
-    def _waiting(self) -> list[Pod]:
+    def _list_waiting(self) -> list[Pod]:
         return [pod for pod in self._engine.state.pods.values() if not pod.spec.node_name]
 
     def _objects(self) -> list[KubeObject]:
@@ -375,7 +375,7 @@ def pods_to_add(
 ) -> tuple[list[Pod], list[KubeObject]]:
     """New pods, and the claims that are made for them."""
     first = min(pods, key=_ordinal)
-    copies = Copies(PodTemplate(first), objects, gates)
+    copies = Copies(TemplatePod(first), objects, gates)
     made: list[Pod] = []
     claims: list[KubeObject] = []
     for number in range(change.replicas - len(pods)):

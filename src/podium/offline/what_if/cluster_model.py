@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from podium.golang.errors import InputError
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.net.files.bounded_files import read_input
-from podium.offline.simulate.inputs import Validation
+from podium.offline.simulate.inputs import FieldValidation
 from podium.offline.simulate.node_daemons import NodeDaemons
 from podium.offline.simulate.outside_code import asker_of
 from podium.offline.simulate.pod_references import find_pod
@@ -52,7 +52,7 @@ from podium.offline.what_if.optimum import (
 )
 from podium.offline.what_if.optimum_answer import measure_records, placement_records
 from podium.offline.what_if.pod_templates import (
-    PodTemplate,
+    TemplatePod,
     require_templates,
     split_templates,
     templates_of,
@@ -104,7 +104,7 @@ class ClusterModel:
 
     def run(self) -> "Run":
         """Place the pending pods, as `podium simulate` does."""
-        with self._simulating() as (simulation, ask):
+        with self._open_simulation() as (simulation, ask):
             report = simulation.run(ask=ask)
             return Run(tuple(pod_records(report)), tuple(node_records(report)), summarise(report))
 
@@ -113,7 +113,7 @@ class ClusterModel:
         that `of` names (`web-0`, `deployment/web`); `until` as `podium capacity` has it."""
         templates, scenario = self._templates(of)
         limit = parse_limit(until) if until else NO_LIMIT
-        with self._simulating(scenario) as (simulation, ask):
+        with self._open_simulation(scenario) as (simulation, ask):
             simulation.run(ask=ask)
             question = CapacityQuestion(simulation.engine, scenario.objects, ask, limit)
             alone = [question.alone(template) for template in templates]
@@ -127,7 +127,7 @@ class ClusterModel:
         offered = read_shapes(nodes_of(shapes, self.gates))
         if len(templates) > 1:
             raise InputError("nodes are added for one pod", remedy="name it with of=")
-        with self._simulating(scenario) as (simulation, ask):
+        with self._open_simulation(scenario) as (simulation, ask):
             simulation.run(ask=ask)
             question = CapacityQuestion(simulation.engine, scenario.objects, ask)
             if question.fits_at_least(templates[0], wanted) >= wanted:
@@ -141,17 +141,17 @@ class ClusterModel:
 
     def what_if(self, *changes: Change) -> list[Record]:
         """What changes would do, made in order: a record for each pod that something happens to."""
-        with self._changed(changes) as (_, changed):
+        with self._apply_changes(changes) as (_, changed):
             return change_records(changed.consequences())
 
     def each_node(self, *changes: Change) -> list[Record]:
         """Every node failing by itself, after the changes, a record each."""
-        with self._changed(changes) as (simulation, _):
+        with self._apply_changes(changes) as (simulation, _):
             return failure_records(fail_each_node(simulation, self.scenario))
 
     def each_zone(self, *changes: Change) -> list[Record]:
         """Every zone failing by itself, after the changes, a record each."""
-        with self._changed(changes) as (simulation, _):
+        with self._apply_changes(changes) as (simulation, _):
             return failure_records(fail_each_zone(simulation, self.scenario))
 
     def compare(
@@ -170,7 +170,7 @@ class ClusterModel:
         yardstick = choose_yardstick(self.scenario, self.gates, typical_pod, prices)
         matrix = RunMatrix(
             (NamedInput("", self.scenario, yardstick),),
-            tuple(self._named(config, plugins) for config in configs),
+            tuple(self._load_configuration(config, plugins) for config in configs),
             self.gates,
             plan_seeds(self.seed, seeds, jobs),
         )
@@ -191,10 +191,10 @@ class ClusterModel:
         """How good the scheduler's placement of the pending pods is, as `podium optimum` has it.
         Raises InputError where the solver is not installed."""
         priced = prices_of(self.scenario.nodes, prices)
-        with self._simulating() as (simulation, ask):
+        with self._open_simulation() as (simulation, ask):
             report = simulation.run(ask=ask)
             alone = cluster_without_pending(self.scenario, simulation)
-        with self._simulating(alone) as (simulation, ask):
+        with self._open_simulation(alone) as (simulation, ask):
             simulation.run(ask=ask)
             question = OptimumQuestion(objective, time_limit_s, priced)
             answer = find_optimum(simulation.engine, report, question)
@@ -221,12 +221,12 @@ class ClusterModel:
             answer = find_rebalance(begin, self.scenario, question)
         return Rebalance(goal_record(answer), tuple(step_records(answer)), answer.commands)
 
-    def _named(self, config: str, plugins: Sequence[str]) -> NamedConfiguration:
+    def _load_configuration(self, config: str, plugins: Sequence[str]) -> NamedConfiguration:
         file = "" if config == DEFAULT else config
         equipped = equip_model(file, plugins, self.gates)
         return NamedConfiguration(config, equipped.configuration, tuple(plugins))
 
-    def _templates(self, of: Iterable[str]) -> tuple[list[PodTemplate], Scenario]:
+    def _templates(self, of: Iterable[str]) -> tuple[list[TemplatePod], Scenario]:
         named = list(of)
         if named:
             found = [find_pod(self.scenario, reference).pod for reference in named]
@@ -236,8 +236,10 @@ class ClusterModel:
         return templates, dataclasses.replace(self.scenario, pending=tuple(pending))
 
     @contextmanager
-    def _changed(self, changes: Iterable[Change]) -> Iterator[tuple[Simulation, ChangedCluster]]:
-        with self._simulating() as (simulation, ask):
+    def _apply_changes(
+        self, changes: Iterable[Change]
+    ) -> Iterator[tuple[Simulation, ChangedCluster]]:
+        with self._open_simulation() as (simulation, ask):
             simulation.run(ask=ask)
             changed = ChangedCluster(simulation, self.scenario)
             for change in changes:
@@ -245,7 +247,7 @@ class ClusterModel:
             yield simulation, changed
 
     @contextmanager
-    def _simulating(
+    def _open_simulation(
         self, scenario: Scenario | None = None
     ) -> Iterator[tuple[Simulation, Asker | None]]:
         configuration, registry, _ = self.equipped
@@ -317,7 +319,7 @@ def load_cluster(
     gates = FeatureGates().with_overrides(feature_gates or {})
     equipped = equip_model(config, plugins, gates)
     scenario = load_scenario(
-        paths, gates=gates, validation=Validation(validation), watched=equipped.watched_kinds
+        paths, gates=gates, validation=FieldValidation(validation), watched=equipped.watched_kinds
     )
     return ClusterModel(scenario, equipped, gates, seed)
 

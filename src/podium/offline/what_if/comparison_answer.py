@@ -26,7 +26,7 @@ from msgspec.structs import asdict
 from podium.golang.document_structs import Amount, Count, Document, DocumentPart, Notes
 from podium.offline.simulate.report import PodOutcome
 from podium.offline.simulate.reviewed_document import ReviewedDocument
-from podium.offline.what_if.conditions import Condition
+from podium.offline.what_if.conditions import MetricCondition
 from podium.offline.what_if.measured_runs import MeasuredRun, PodPlace, list_metrics
 from podium.offline.what_if.records import Record
 from podium.offline.what_if.run_metrics import TypicalPod
@@ -249,7 +249,7 @@ class MetricSummary:
 class Judgement:
     """A condition and the numbers of the configurations of which it holds."""
 
-    condition: Condition
+    condition: MetricCondition
     configurations: tuple[int, ...]
 
 
@@ -309,12 +309,12 @@ class ComparisonAnswer:
         """Pods that met a bug, once each, with the traceback."""
         return list({pod: (pod, text) for run in self.runs for pod, text in run.crashes}.values())
 
-    def judge(self, conditions: Iterable[Condition]) -> list[Judgement]:
+    def judge(self, conditions: Iterable[MetricCondition]) -> list[Judgement]:
         """Which conditions hold, of means over seeds. Raises InputError for unknown metrics."""
-        wanted: Sequence[Condition] = list(conditions)
+        wanted: Sequence[MetricCondition] = list(conditions)
         for condition in wanted:
             condition.require_metric(self.metrics)
-        return [Judgement(each, tuple(self._holding(each))) for each in wanted]
+        return [Judgement(each, tuple(self._find_holding(each))) for each in wanted]
 
     def document(
         self,
@@ -323,14 +323,14 @@ class ComparisonAnswer:
         notes: Iterable[str] = (),
         trace: str | UnsetType = UNSET,
     ) -> ComparisonDocument:
-        judged = tuple(self._judged(each) for each in judgements)
+        judged = tuple(self._judge_condition(each) for each in judgements)
         return ComparisonDocument(
             trace=trace,
             seeds=self.seeds,
             typical_pod=TypicalRequests(typical.cpu_milli, typical.memory_bytes),
             configurations=tuple(
                 ComparedConfiguration(
-                    name, tuple(self._compared(index, metric) for metric in self.metrics)
+                    name, tuple(self._compare_metric(index, metric) for metric in self.metrics)
                 )
                 for index, name in enumerate(self.names)
             ),
@@ -354,7 +354,7 @@ class ComparisonAnswer:
     def scenario_document(
         self, scenario: str, judgements: Iterable[Judgement]
     ) -> ScenarioComparisonDocument:
-        judged = map(self._judged, judgements)
+        judged = map(self._judge_condition, judgements)
         return ScenarioComparisonDocument(
             scenario,
             self.seeds,
@@ -397,7 +397,7 @@ class ComparisonAnswer:
             difference.p_value if difference else None,
         )
 
-    def _compared(self, index: int, metric: str) -> ComparedMetric:
+    def _compare_metric(self, index: int, metric: str) -> ComparedMetric:
         summary = self.summary(index, metric)
         found = summary.difference
         difference = (
@@ -407,11 +407,11 @@ class ComparisonAnswer:
         )
         return ComparedMetric(metric, summary.mean, summary.lowest, summary.highest, difference)
 
-    def _judged(self, found: Judgement) -> JudgedCondition:
+    def _judge_condition(self, found: Judgement) -> JudgedCondition:
         names = tuple(self.names[index] for index in found.configurations)
         return JudgedCondition(found.condition.text, bool(names), names)
 
-    def _holding(self, condition: Condition) -> Iterable[int]:
+    def _find_holding(self, condition: MetricCondition) -> Iterable[int]:
         for index in range(len(self.names)):
             summary = self.summary(index, condition.metric)
             if not condition.is_difference:

@@ -28,7 +28,7 @@ _DIFFERENCE: Final = ".difference"
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class MetricCondition:
     text: str
     metric: str
     is_difference: bool
@@ -47,7 +47,7 @@ class Condition:
             )
 
 
-def parse_condition(text: str) -> Condition:
+def parse_condition(text: str) -> MetricCondition:
     """Raises InputError."""
     read = _FORM.fullmatch(text)
     if read is None:
@@ -58,4 +58,6 @@ def parse_condition(text: str) -> Condition:
     metric, sign, number, percent = read.groups()
     is_difference = metric.endswith(_DIFFERENCE)
     value = float(number) / 100 if percent else float(number)
-    return Condition(text.strip(), metric.removesuffix(_DIFFERENCE), is_difference, sign, value)
+    return MetricCondition(
+        text.strip(), metric.removesuffix(_DIFFERENCE), is_difference, sign, value
+    )

@@ -83,7 +83,7 @@ def _try_each(
     found = []
     for what, names, change in changes:
         pods = sum(len(cluster.usage.pods(cluster.nodes.row(name))) for name in names)
-        with checkpoint.trying():
+        with checkpoint.roll_back_on_exit():
             changed = ChangedCluster(simulation, scenario, waiting=())
             changed.apply(change)
             found.append(Failure(what, len(names), pods, changed.consequences(explains=False)))
@@ -138,7 +138,7 @@ class Checkpoint:
         self._objects = {kind: self._read(kind) for kind in _WRITTEN}
 
     @contextmanager
-    def trying(self) -> Iterator[None]:
+    def roll_back_on_exit(self) -> Iterator[None]:
         """Whatever is done to the simulation meanwhile is taken back afterwards."""
         journal = _Journal()
         catalog = self._engine.cluster.catalog

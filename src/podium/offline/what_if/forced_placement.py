@@ -105,7 +105,7 @@ class ForcedPlacement:
             return f"{', '.join(sorted(outcome.narrowed_by))} does not allow the node"
         row = engine.cluster.nodes.row(node)
         result = profile.filter_rows(cycle, np.array([row], dtype=np.intp))
-        if not result.passed()[0]:
+        if not result.mask_passed()[0]:
             return result.groups()[0][0].message
         decision = Decision(info, profile.name, ())
         status = self._reservations.assume_and_reserve(decision, cycle, profile, node)

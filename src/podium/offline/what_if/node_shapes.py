@@ -24,9 +24,9 @@ from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate.admission import assign_uid
 from podium.offline.simulate.node_prices import PRICE, price_of
 from podium.offline.simulate.scenario import load_scenario
-from podium.offline.what_if.capacity import CapacityQuestion, holding
+from podium.offline.what_if.capacity import CapacityQuestion, hold_pods
 from podium.offline.what_if.capacity_answer import Mix
-from podium.offline.what_if.pod_templates import PodTemplate
+from podium.offline.what_if.pod_templates import TemplatePod
 from podium.offline.what_if.records import Record
 from podium.scheduler.engine.scheduler import Engine
 from podium.scheduler.explain.trial import Trial
@@ -93,7 +93,7 @@ class NodePurchase:
         self._question = question
         self._daemons_on = daemons_on
 
-    def find(self, template: PodTemplate, wanted: int, shapes: Sequence[NodeShape]) -> Mix | None:
+    def find(self, template: TemplatePod, wanted: int, shapes: Sequence[NodeShape]) -> Mix | None:
         """The cheapest mix with which so many fit, None if there is none."""
         there = self._question.fits_at_least(template, wanted)
         takes = {shape.name: self._takes(template, wanted, shape, there) for shape in shapes}
@@ -114,7 +114,7 @@ class NodePurchase:
             missing += wanted - fits
         return None
 
-    def _takes(self, template: PodTemplate, wanted: int, shape: NodeShape, there: int) -> int:
+    def _takes(self, template: TemplatePod, wanted: int, shape: NodeShape, there: int) -> int:
         with self._with_nodes([shape], [1]):
             return self._question.fits_at_least(template, wanted + there) - there
 
@@ -130,7 +130,7 @@ class NodePurchase:
             for node in nodes:
                 stack.enter_context(trial.with_node(node))
             daemons = (pod for node in nodes for pod in self._daemons_on(node))
-            stack.enter_context(holding(self._engine, daemons))
+            stack.enter_context(hold_pods(self._engine, daemons))
             yield
 
 

@@ -18,7 +18,7 @@ from typing import Final, Literal, cast
 from podium.golang.document_structs import PodOnNode
 from podium.kubernetes.rules.nodes import is_bound_to_node, is_daemon
 from podium.kubernetes.rules.requests import unit_of
-from podium.offline.optimum.integer_program import Objective, Solution, Stage
+from podium.offline.optimum.integer_program import Objective, ObjectiveStage, Solution
 from podium.offline.optimum.placement_problem import Assignment
 from podium.offline.optimum.placement_program import PlacementProgram
 from podium.offline.simulate.report import PodOutcome, SimulationReport
@@ -131,9 +131,9 @@ class _Search:
         program: PlacementProgram,
         objectives: Sequence[Objective],
         start: Mapping[int, float] | None,
-    ) -> tuple[Sequence[Stage], OrderFound, bool]:
+    ) -> tuple[Sequence[ObjectiveStage], OrderFound, bool]:
         """Solve, check, and solve again without what was refused; the best stages that hold."""
-        stages: Sequence[Stage] = ()
+        stages: Sequence[ObjectiveStage] = ()
         first: OrderFound | None = None
         limit = self._question.time_limit_s
         is_exact = True
@@ -181,7 +181,7 @@ class _Search:
 
     def _gaps(
         self,
-        stages: Sequence[Stage],
+        stages: Sequence[ObjectiveStage],
         program: PlacementProgram,
         objectives: Sequence[Objective],
         best: Assignment,
@@ -206,7 +206,7 @@ class _Search:
         kinds = self._problem.kinds
         names = dict.fromkeys(name for kind in kinds for name in kind.demands)
 
-        def served(assignment: Assignment, name: str) -> int:
+        def sum_served(assignment: Assignment, name: str) -> int:
             return sum(
                 count * kinds[kind].demands.get(name, 0) for (kind, _), count in assignment.items()
             )
@@ -215,8 +215,8 @@ class _Search:
             name: ResourceGap(
                 unit_of(name),
                 sum(kind.count * kind.demands.get(name, 0) for kind in kinds),
-                served(self._own, name),
-                served(best, name),
+                sum_served(self._own, name),
+                sum_served(best, name),
             )
             for name in names
         }

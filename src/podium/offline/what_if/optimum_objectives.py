@@ -39,7 +39,7 @@ def measures_of(
     in_use: Iterable[str],
 ) -> list[Measure]:
     """`in_use` are nodes that have pods of their own already. Raises InputError."""
-    placed = Measure(PLACED, True, _count, lambda program: program.placed(), is_whole=True)
+    placed = Measure(PLACED, True, _count, lambda program: program.sum_placed(), is_whole=True)
     match objective:
         case "pods":
             return [placed]
@@ -78,7 +78,7 @@ def _by_priority(problem: PlacementProblem) -> list[Measure]:
             lambda assignment: float(
                 sum(count for (kind, _), count in assignment.items() if kind in kinds)
             ),
-            lambda program: program.placed(kinds),
+            lambda program: program.sum_placed(kinds),
             is_whole=True,
         )
 
@@ -101,7 +101,7 @@ def _utilisation(problem: PlacementProblem, cluster: Cluster) -> Measure:
         "percent of cpu and memory taken",
         True,
         lambda assignment: fsum(weights[kind] * count for (kind, _), count in assignment.items()),
-        lambda program: program.weighed(weights),
+        lambda program: program.sum_weighted(weights),
     )
 
 
@@ -117,7 +117,7 @@ def _nodes(
         return float(sum(idle[node] for node in used if node in idle))
 
     def express(program: PlacementProgram) -> Expression:
-        return {at: float(idle[node]) for node, at in program.used(idle).items()}
+        return {at: float(idle[node]) for node, at in program.indicate_used(idle).items()}
 
     is_whole = all(weight.denominator == 1 for weight in idle.values())
     return Measure(name, False, measure, express, is_whole)

@@ -26,9 +26,9 @@ from podium.kubernetes.rules.requests import PODS
 from podium.offline.optimum.placement_problem import (
     Attraction,
     Domain,
+    EqualPodDemand,
     Exclusion,
     PlacementProblem,
-    PodKind,
     Spread,
     SpreadDomain,
 )
@@ -255,12 +255,12 @@ def _state(engine: Engine, rows: Ints, kinds: list[AskedKind]) -> StatedProblem:
     return StatedProblem(problem, tuple(kind.infos for kind in kinds), _find_ignored(engine, kinds))
 
 
-def _pod_kind(kind: AskedKind, position: Mapping[str, int]) -> PodKind:
+def _pod_kind(kind: AskedKind, position: Mapping[str, int]) -> EqualPodDemand:
     held: dict[int, int] = {}
     for node in kind.nodes:
         if node:
             held[position[node]] = held.get(position[node], 0) + 1
-    return PodKind(
+    return EqualPodDemand(
         len(kind.infos),
         _demands(kind.infos[0], kind.answer),
         frozenset(np.flatnonzero(kind.answer.fits).tolist()),

@@ -18,12 +18,12 @@ from podium.kubernetes.kinds.volumes import Volume
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.nodes import is_daemon
 from podium.offline.simulate.admission import assign_uid, is_stored
-from podium.offline.simulate.pod_claims import PodClaims
+from podium.offline.simulate.pod_claims import PodClaimMaker
 from podium.offline.simulate.scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True)
-class PodTemplate:
+class TemplatePod:
     """`workload` is what the pod belongs to, `kind/name`, "" for a pod of its own."""
 
     pod: Pod
@@ -40,7 +40,7 @@ class PodTemplate:
         return f"{namespace}/{self.workload}" if self.workload else self.key
 
 
-def split_templates(scenario: Scenario) -> tuple[list[PodTemplate], list[Pod], list[str]]:
+def split_templates(scenario: Scenario) -> tuple[list[TemplatePod], list[Pod], list[str]]:
     """Templates, pods that a cluster has pending, and notes on pods that are neither.
 
     What a server has stored belongs to the cluster; pods without a node that it has not are what
@@ -56,13 +56,13 @@ def split_templates(scenario: Scenario) -> tuple[list[PodTemplate], list[Pod], l
     return templates, [*pending, *daemons], notes
 
 
-def templates_of(pods: Iterable[Pod]) -> list[PodTemplate]:
+def templates_of(pods: Iterable[Pod]) -> list[TemplatePod]:
     """One template for each workload and for each pod without one, in order."""
-    found: dict[tuple[str, str], PodTemplate] = {}
+    found: dict[tuple[str, str], TemplatePod] = {}
     for pod in pods:
         workload = workload_of(pod)
         key = (pod.metadata.namespace, workload or pod.metadata.name)
-        found.setdefault(key, PodTemplate(as_pending(pod), workload))
+        found.setdefault(key, TemplatePod(as_pending(pod), workload))
     return list(found.values())
 
 
@@ -77,7 +77,7 @@ def workload_of(pod: Pod) -> str:
     return f"{owner.kind.lower()}/{owner.name}"
 
 
-def require_templates(templates: Sequence[PodTemplate]) -> None:
+def require_templates(templates: Sequence[TemplatePod]) -> None:
     """Raises InputError where there is nothing to ask about."""
     if not templates:
         raise InputError(
@@ -90,11 +90,11 @@ class Copies:
     """Copies of a template, numbered, with what has to be in the cluster for each."""
 
     def __init__(
-        self, template: PodTemplate, objects: Iterable[KubeObject], gates: FeatureGates
+        self, template: TemplatePod, objects: Iterable[KubeObject], gates: FeatureGates
     ) -> None:
         there = list(objects)
         self._pod = template.pod
-        self._claims = PodClaims(there, gates)
+        self._claims = PodClaimMaker(there, gates)
         self._own = _claims_of_ordinal(template.pod, there)
 
     def make(self, number: int) -> tuple[Pod, list[KubeObject]]:

@@ -113,7 +113,7 @@ class FitPending:
     ) -> PlannedGoal:
         kinds = program.problem.kinds
         waiting = [at for at, kind in enumerate(kinds) if kind.is_waiting]
-        placed = program.placed(waiting)
+        placed = program.sum_placed(waiting)
         return PlannedGoal(Objective("pods placed", placed), {})
 
 
@@ -141,7 +141,7 @@ class LimitSkew:
 
     def measure(self, engine: Engine) -> float:
         shares = [
-            sum(self._requested(engine, row) for row in rows) / sum(sizes)
+            sum(self._read_requested(engine, row) for row in rows) / sum(sizes)
             for rows, sizes in self.domains(engine, usable_nodes(engine))
         ]
         return max(shares) - min(shares) if shares else 0.0
@@ -155,9 +155,9 @@ class LimitSkew:
         lowest = solver.add_variable(100.0, lower=-100.0, whole=False)
         for rows, sizes in self.domains(engine, usable):
             whole = sum(sizes)
-            here = program.requested([position[names[row]] for row in rows], self.resource)
+            here = program.sum_requested([position[names[row]] for row in rows], self.resource)
             share = {at: amount / whole for at, amount in here.items() if amount}
-            there = sum(self._requested(engine, row) for row in rows) / whole
+            there = sum(self._read_requested(engine, row) for row in rows) / whole
             solver.add_row(add_up([*share.items(), (highest, -1.0)]), at_most=-there)
             solver.add_row(add_up([*share.items(), (lowest, -1.0)]), at_least=-there)
         skew: Expression = {highest: 1.0, lowest: -1.0}
@@ -189,7 +189,7 @@ class LimitSkew:
         index = nodes.resources.find(self.resource)
         return int(nodes.allocatable[index][row]) if index >= 0 else 0
 
-    def _requested(self, engine: Engine, row: int) -> int:
+    def _read_requested(self, engine: Engine, row: int) -> int:
         usage = engine.cluster.usage
         usage.grow()
         if self.resource == PODS:

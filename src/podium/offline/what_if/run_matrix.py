@@ -230,7 +230,7 @@ class MatrixRunner:
     def require_buildable(self) -> None:
         """Raises InputError for a configuration that no scheduler can be made of."""
         for index in range(len(self._equipped)):
-            with self._named(index):
+            with self._name_in_errors(index):
                 self._build(index, _NOTHING, 0)
 
     def require_repeatable(self) -> None:
@@ -247,7 +247,7 @@ class MatrixRunner:
                 )
 
     @contextmanager
-    def _named(self, index: int) -> Iterator[None]:
+    def _name_in_errors(self, index: int) -> Iterator[None]:
         try:
             yield
         except ConfigurationError as problem:
@@ -275,7 +275,7 @@ class MatrixRunner:
         given = self._matrix.inputs[position.input]
         seed = self._matrix.seeds[position.turn]
         if isinstance(given, NamedScenario):
-            with self._named(position.configuration):
+            with self._name_in_errors(position.configuration):
                 return measure_scenario(
                     self._read_scenario(position.input, given),
                     given.cluster,
@@ -287,7 +287,7 @@ class MatrixRunner:
                 )
         is_first = not position.turn
         scenario = given.scenario if is_first else shuffle_arrivals(given.scenario, seed)
-        with self._named(position.configuration):
+        with self._name_in_errors(position.configuration):
             simulation = self._build(position.configuration, scenario, seed)
             with asker_of(simulation.engine) as ask:
                 report = simulation.run(ask=ask)

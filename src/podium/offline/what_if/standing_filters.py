@@ -80,7 +80,7 @@ def _ask(plugin: FilterPlugin, cycle: Cycle, rows: Ints, answer: StandingAnswer)
     result = run_filters([plugin], cycle, rows)
     is_believed = _is_believed(plugin, cycle) and not result.broken
     if is_believed:
-        answer.fits &= result.passed()
+        answer.fits &= result.mask_passed()
     else:
         answer.disbelieved.add(plugin.name)
     return is_believed
@@ -126,5 +126,5 @@ def _far_from_others(
             if outcome.status is not None:
                 return ~everywhere
         if plugin.name not in cycle.skip_filter:
-            everywhere &= run_filters([plugin], cycle, rows).passed()
+            everywhere &= run_filters([plugin], cycle, rows).mask_passed()
     return everywhere

@@ -30,7 +30,7 @@ class Audit:
         self._shapes: dict[str, tuple[PodInfo, PodShape]] = {}
         self._shared_ports: set[tuple[int, HostPort]] = set()
 
-    def broken(self) -> Iterator[str]:
+    def find_violations(self) -> Iterator[str]:
         """What is wrong, one sentence each."""
         yield from _rows(self._cluster)
         yield from _columns(self._cluster)
@@ -104,7 +104,7 @@ class Audit:
         }
         self._shared_ports = {(r, p) for r, p in self._shared_ports if r in wanted and wanted[r][p]}
         for row, ports in wanted.items():
-            used = usage.ports.used(row)
+            used = usage.ports.used_ports(row)
             self._shared_ports |= {(row, port) for port, count in ports.items() if count > 1}
             missing = {p for p in ports.keys() - used if (row, p) not in self._shared_ports}
             if missing or used - ports.keys():

@@ -145,7 +145,7 @@ class PodIndex(Generic[E]):
             self._found.setdefault(after, {})[key] = new
 
 
-class KnownPods(dict[str, Pod]):
+class IndexedPods(dict[str, Pod]):
     """Pods by `namespace/name`; only `[key] = pod` and `pop` change it."""
 
     def __init__(self) -> None:
@@ -223,10 +223,10 @@ class PodGroupState:
         """UIDs of pods that hold a node which the API server has not confirmed."""
         return tuple(self._assumed)
 
-    def unscheduled(self) -> list[PodInfo]:
+    def unscheduled_pods(self) -> list[PodInfo]:
         return [self._pods[uid] for uid in self._unscheduled]
 
-    def scheduled(self) -> list[tuple[PodInfo, str]]:
+    def scheduled_pods(self) -> list[tuple[PodInfo, str]]:
         """Pods that have a node, with its name; assigned ones first."""
         return [
             (self._pods[uid], node_name)

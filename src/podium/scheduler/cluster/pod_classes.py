@@ -157,7 +157,7 @@ class PodClasses:
     def all(self) -> Iterable["PodClass"]:
         return self._classes.values()
 
-    def carried(self, kind: TermKind) -> Mapping[CarriedTerm, PodCounter]:
+    def carried_terms(self, kind: TermKind) -> Mapping[CarriedTerm, PodCounter]:
         """Terms of a kind that pods on nodes carry, in order of first sight.
 
         A term that nobody carries any more may linger with a total of 0. New terms come at the

@@ -265,7 +265,7 @@ class PodInfos:
         self.rules = rules
         self._shapes: dict[bytes, PodShape] = {}
         self._encoder = msgspec.msgpack.Encoder()
-        self._compaction = Compaction()
+        self._compaction = PodCompactor()
 
     def of(self, pod: Pod, before: PodInfo | None = None) -> PodInfo:
         """`before` is the same pod as it was known so far."""
@@ -277,7 +277,7 @@ class PodInfos:
             if len(self._shapes) >= _MAX_SHAPES:
                 self._shapes.clear()
             shape = self._shapes[key] = PodShape(pod, self.rules)
-        return PodInfo(self._compaction.compacted(pod, shape.first), shape)
+        return PodInfo(self._compaction.compact(pod, shape.first), shape)
 
 
 def _only_bound(before: Pod, after: Pod) -> bool:
@@ -347,11 +347,11 @@ class Values:
         return self._known.setdefault(value, value)  # type: ignore[return-value]
 
 
-class Compaction:
+class PodCompactor:
     def __init__(self) -> None:
         self._values = Values()
 
-    def compacted(self, pod: Pod, like: Pod) -> Pod:
+    def compact(self, pod: Pod, like: Pod) -> Pod:
         """The same pod, with parts of one that has the same shape."""
         if pod.spec.containers is like.spec.containers:
             return pod

@@ -36,7 +36,7 @@ class CacheError(Exception):
     """The caller's idea of a pod's place disagrees with the cache."""
 
 
-class Placement:
+class PodPlacement:
     """Where a pod is: its row, and whether the API server has confirmed it."""
 
     __slots__ = ("assumed", "info", "row")
@@ -58,7 +58,7 @@ class Cluster:
         self.nominated_pods = NominatedPodsByPriority(self.nodes, self.usage, self.nominator)
         self.infos = PodInfos(rules)
         self.pod_groups = PodGroupStates()
-        self.placements: dict[str, Placement] = {}
+        self.placements: dict[str, PodPlacement] = {}
         self._order = NodeOrder()
         self._order_rows: npt.NDArray[np.intp] = np.zeros(0, dtype=np.intp)
         self._order_version = (-1, -1)
@@ -157,7 +157,7 @@ class Cluster:
         held = self.placements.get(uid)
         return held is not None and held.assumed
 
-    def _confirms(self, held: Placement, info: PodInfo) -> bool:
+    def _confirms(self, held: PodPlacement, info: PodInfo) -> bool:
         """Whether an added pod is just what was assumed, so that no column changes."""
         return (
             held.info.shape is info.shape
@@ -169,14 +169,14 @@ class Cluster:
         row = self.nodes.claim_row(node_name)
         self.usage.add(row, info)
         self.classes.add(row, info)
-        self.placements[info.uid] = Placement(info, row, assumed)
+        self.placements[info.uid] = PodPlacement(info, row, assumed)
         if self.pod_groups.enabled:
             if assumed:
                 self.pod_groups.assume(info, node_name)
             else:
                 self.pod_groups.put(info)
 
-    def _take_out(self, held: Placement, *, forgotten: bool = False) -> None:
+    def _take_out(self, held: PodPlacement, *, forgotten: bool = False) -> None:
         """`forgotten` says that the pod is still there and only gives its node back."""
         del self.placements[held.info.uid]
         self.usage.remove(held.row, held.info)

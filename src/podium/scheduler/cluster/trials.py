@@ -39,7 +39,7 @@ class RemovedPods:
         row = self._cluster.placements[info.uid].row
         usage = self._cluster.usage
         if row not in self._before:
-            self._before[row] = (tuple(usage.pods(row)), usage.ports.used(row))
+            self._before[row] = (tuple(usage.pods(row)), usage.ports.used_ports(row))
         usage.remove(row, info)
         self._cluster.classes.remove(row, info)
         self._off[info.uid] = info

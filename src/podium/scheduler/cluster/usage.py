@@ -312,7 +312,7 @@ class PortColumns:
                 mask |= column[rows]
         return mask
 
-    def used(self, row: int) -> set[HostPort]:
+    def used_ports(self, row: int) -> set[HostPort]:
         return {
             HostPort(ip, protocol, port)
             for (protocol, port), by_ip in self._columns.items()
@@ -323,7 +323,7 @@ class PortColumns:
     def copy_row(self, row: int, source: "PortColumns") -> None:
         """Make a row equal to that row of another set of columns."""
         self.clear(row)
-        self.add(row, source.used(row))
+        self.add(row, source.used_ports(row))
 
     def fork(self) -> "PortColumns":
         """A copy that shares its columns until it is written to."""

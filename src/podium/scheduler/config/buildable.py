@@ -25,9 +25,9 @@ from msgspec.structs import replace
 
 from podium.golang.base64_text import base64_fault
 from podium.scheduler.config.errors import (
+    ConfigFinding,
     ConfigurationError,
     FieldProblem,
-    Finding,
     Level,
     join_problems,
 )
@@ -154,7 +154,7 @@ _SILENT: Final = WrittenFile({})
 
 def find_unworkable(
     lists: Mapping[str, PointLists], builds_on: BuildsOn, written: WrittenFile = _SILENT
-) -> Iterator[Finding]:
+) -> Iterator[ConfigFinding]:
     """What cannot work in the plugin lists of all profiles, one after another."""
     for i, points in enumerate(lists.values()):
         lacking: dict[str, dict[str, None]] = {}
@@ -168,7 +168,7 @@ def find_unworkable(
         for needed, plugins in lacking.items():
             path = f"profiles[{i}].plugins.{needed}"
             names, at = ", ".join(plugins), ", ".join(reading[needed])
-            yield Finding(
+            yield ConfigFinding(
                 Level.WARNING,
                 path,
                 f"kube-scheduler fails every pod, since what is worked out at {needed} is read at "
@@ -190,7 +190,7 @@ _NOT_BLANK: Final = 'leave the blanks out; "" is the verb of an extender that is
 
 def find_unasked(
     extenders: Sequence[Extender], written: WrittenFile = _SILENT
-) -> Iterator[Finding]:
+) -> Iterator[ConfigFinding]:
     """A finding for each extender without any verb, and for each verb with blanks around it."""
     for i, extender in enumerate(extenders):
         verbs = {
@@ -201,8 +201,8 @@ def find_unasked(
         }
         path = f"extenders[{i}]"
         if not any(verbs.values()):
-            yield Finding(Level.WARNING, path, _TEXT, _REMEDY, written.line_of(path))
+            yield ConfigFinding(Level.WARNING, path, _TEXT, _REMEDY, written.line_of(path))
         for field, verb in verbs.items():
             if verb != verb.strip():
                 path = f"extenders[{i}].{field}"
-                yield Finding(Level.WARNING, path, _BLANK, _NOT_BLANK, written.line_of(path))
+                yield ConfigFinding(Level.WARNING, path, _BLANK, _NOT_BLANK, written.line_of(path))

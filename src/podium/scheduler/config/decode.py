@@ -31,11 +31,11 @@ from msgspec.structs import FieldInfo, fields
 from podium.golang.durations import Duration
 from podium.golang.errors import closest, did_you_mean
 from podium.golang.json_reader import members
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.scheduler.config.decode_values import (
     PLAIN_FLOAT,
     PLAIN_INT,
-    DecodeError,
+    ConfigDecodeError,
     EndingError,
     Float32,
     GoNumber,
@@ -48,11 +48,16 @@ from podium.scheduler.config.decode_values import (
     decode_int,
     json_kind,
 )
-from podium.scheduler.config.errors import ConfigurationError, FieldProblem, Finding, old_spelling
+from podium.scheduler.config.errors import (
+    ConfigFinding,
+    ConfigurationError,
+    FieldProblem,
+    old_spelling,
+)
 
 __all__ = [
-    "DecodeError",
-    "Decoded",
+    "ConfigDecodeError",
+    "DecodedStruct",
     "Float32",
     "Int32",
     "Int64",
@@ -80,15 +85,15 @@ class UnknownField(NamedTuple):
 
     @property
     def text(self) -> str:
-        return f"{self.problem} {quoted(self.path)}"
+        return f"{self.problem} {go_quote(self.path)}"
 
 
-class Decoded(NamedTuple, Generic[ValueT]):
+class DecodedStruct(NamedTuple, Generic[ValueT]):
     """A decoded Struct and the fields of the document that had no place in it."""
 
     value: ValueT
     unknown_fields: tuple[UnknownField, ...]
-    old_spellings: tuple[Finding, ...] = ()
+    old_spellings: tuple[ConfigFinding, ...] = ()
 
 
 class _Found:
@@ -100,11 +105,11 @@ class _Found:
     def __init__(self, absent: frozenset[str], *, takes_old: bool) -> None:
         self.absent = absent
         self.takes_old = takes_old
-        self.old_spellings: list[Finding] = []
+        self.old_spellings: list[ConfigFinding] = []
         self.unknown: list[UnknownField] = []
-        self.wrong: list[DecodeError] = []
+        self.wrong: list[ConfigDecodeError] = []
 
-    def refusal(self, first: DecodeError) -> DecodeError:
+    def refusal(self, first: ConfigDecodeError) -> ConfigDecodeError:
         """An error with everything that is wrong."""
         others = (error for error in self.wrong if error is not first)
         unknown = (
@@ -112,7 +117,7 @@ class _Found:
             for field in dict.fromkeys(self.unknown)
         )
         problems = (p for error in (first, *others) for p in error.problems)
-        return DecodeError(str(first), (*problems, *unknown))
+        return ConfigDecodeError(str(first), (*problems, *unknown))
 
 
 def decode(
@@ -121,7 +126,7 @@ def decode(
     absent: frozenset[str] = frozenset(),
     *,
     takes_old: bool = False,
-) -> Decoded[StructT]:
+) -> DecodedStruct[StructT]:
     """Read a mapping as `shape`. Unknown fields are listed, wrong types raise a DecodeError.
 
     `absent` names fields of the Struct that the document's version does not have, by their paths
@@ -134,7 +139,7 @@ def decode(
         raise found.refusal(error) from None
     if found.wrong:
         raise found.refusal(found.wrong[0])
-    return Decoded(value, tuple(dict.fromkeys(found.unknown)), tuple(found.old_spellings))
+    return DecodedStruct(value, tuple(dict.fromkeys(found.unknown)), tuple(found.old_spellings))
 
 
 def _decode_struct(
@@ -176,7 +181,7 @@ def _decode_or_note(raw: Any, shape: Any, place: Place, found: _Found) -> Any:
         return _decode_value(raw, shape, place, found)
     except EndingError:
         raise
-    except DecodeError as error:
+    except ConfigDecodeError as error:
         if len(found.wrong) < _MAX_TOLD:
             found.wrong.append(error)
         return _WRONG
@@ -274,7 +279,7 @@ class StrictErrors:
 
     def __init__(self, repeated_keys: Sequence[str] = (), *, takes_old: bool = True) -> None:
         self.takes_old = takes_old
-        self.old_spellings: list[Finding] = []
+        self.old_spellings: list[ConfigFinding] = []
         self._texts: list[str] = []
         self._problems: list[FieldProblem] = []
         if repeated_keys:
@@ -329,14 +334,14 @@ def header_of(raw: object) -> tuple[str, str]:
     it has a group but no version.
     """
     if not isinstance(raw, Mapping):
-        raise DecodeError(f"{_PREFIX} {json_kind(raw)} into Go value of type {_STRUCT}")
+        raise ConfigDecodeError(f"{_PREFIX} {json_kind(raw)} into Go value of type {_STRUCT}")
     found = dict.fromkeys(HEADER_FIELDS, "")
     for name, value in members(raw):
         field = _FIELDS.get(name.translate(_FOLDS).lower())
         if field is None or value is None:
             continue
         if not isinstance(value, str):
-            raise DecodeError(
+            raise ConfigDecodeError(
                 f"{_PREFIX} {json_kind(value)} into Go struct field .{field} of type string"
             )
         found[field] = value
@@ -347,16 +352,16 @@ def not_registered(kind: str, api_version: str) -> str:
     """What upstream says of a kind that it does not know in this version."""
     group, _, version = api_version.rpartition("/")
     if version == INTERNAL:
-        place = f"the internal version of group {quoted(group)}"
+        place = f"the internal version of group {go_quote(group)}"
     else:
-        place = f"version {quoted(api_version)}"
-    return f"no kind {quoted(kind)} is registered for {place} {SCHEME}"
+        place = f"version {go_quote(api_version)}"
+    return f"no kind {go_quote(kind)} is registered for {place} {SCHEME}"
 
 
 def _canonical(api_version: str) -> str:
     group, slash, version = api_version.partition("/")
     if "/" in version:
-        raise DecodeError(f"unexpected GroupVersion string: {api_version}")
+        raise ConfigDecodeError(f"unexpected GroupVersion string: {api_version}")
     if not slash:
         return api_version
     return f"{group}/{version}" if group and version else version

@@ -75,7 +75,7 @@ _WANTED: Final = {
 }
 
 
-class DecodeError(ValueError):
+class ConfigDecodeError(ValueError):
     """A value of the wrong type or form: upstream's text, and what to tell of it and of others."""
 
     def __init__(self, text: str, problems: Sequence[FieldProblem] = ()) -> None:
@@ -83,7 +83,7 @@ class DecodeError(ValueError):
         self.problems = tuple(problems) or (FieldProblem("", text),)
 
 
-class EndingError(DecodeError):
+class EndingError(ConfigDecodeError):
     """One after which upstream reads no further; others it keeps until it is done."""
 
 
@@ -97,7 +97,7 @@ class Place(NamedTuple):
     def at_index(self, index: int) -> "Place":
         return self._replace(path=f"{self.path}[{index}]")
 
-    def refusal(self, raw: Any, go_type: str, value: str = "") -> DecodeError:
+    def refusal(self, raw: Any, go_type: str, value: str = "") -> ConfigDecodeError:
         """What encoding/json says of a value that does not fit here."""
         kind = f"{json_kind(raw)} {value}" if value else json_kind(raw)
         if go_type == "string":
@@ -107,7 +107,7 @@ class Place(NamedTuple):
             f"json: cannot unmarshal {kind} into Go struct field "
             f"{self.go_struct}.{self.go_path} of type {go_type}"
         )
-        return DecodeError(text, (FieldProblem(self.path, *_in_words(raw, go_type, value)),))
+        return ConfigDecodeError(text, (FieldProblem(self.path, *_in_words(raw, go_type, value)),))
 
     def problem(self, text: str, remedy: str = "") -> tuple[FieldProblem]:
         return (FieldProblem(self.path, text, remedy),)
@@ -180,7 +180,7 @@ def decode_bytes(raw: Any, place: Place) -> bytes:
     at = base64_fault(raw)
     if at is not None:
         text = f"illegal base64 data at input byte {at}"
-        raise DecodeError(text, place.problem(text))
+        raise ConfigDecodeError(text, place.problem(text))
     return base64.b64decode(raw)
 
 
@@ -226,7 +226,7 @@ def _byte(raw: Any, place: Place) -> int:
 def _refuse_non_finite(raw: float) -> None:
     if not math.isfinite(raw):
         shown = "NaN" if math.isnan(raw) else f"{raw:+}".replace("inf", "Inf")
-        raise DecodeError(f"json: unsupported value: {shown}")
+        raise ConfigDecodeError(f"json: unsupported value: {shown}")
 
 
 __all__ = [

@@ -97,7 +97,7 @@ class Level(StrEnum):
     WARNING = "warning"
 
 
-class Finding(msgspec.Struct, frozen=True):
+class ConfigFinding(msgspec.Struct, frozen=True):
     """One thing to change. `line` is None where there is no text to count in."""
 
     level: Level
@@ -120,5 +120,5 @@ class Finding(msgspec.Struct, frozen=True):
         return f"{self.sentence}; {self.remedy}" if self.remedy else self.sentence
 
 
-def old_spelling(path: str, old: str, new: str) -> Finding:
-    return Finding(Level.OLD_SPELLING, path, f"{old} is an old spelling", f"write {new}")
+def old_spelling(path: str, old: str, new: str) -> ConfigFinding:
+    return ConfigFinding(Level.OLD_SPELLING, path, f"{old} is an old spelling", f"write {new}")

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from podium.golang.errors import closest, did_you_mean
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.releases.release import release
 from podium.scheduler.config.buildable import UnbuildableProfile, find_unasked, find_unworkable
 from podium.scheduler.config.effective import effective, expand_lists
-from podium.scheduler.config.errors import ConfigurationError, FieldProblem, Finding
+from podium.scheduler.config.errors import ConfigFinding, ConfigurationError, FieldProblem
 from podium.scheduler.config.load import Prepare, load_written, policy_of_config_map
 from podium.scheduler.config.merge import (
     Exists,
@@ -145,11 +145,11 @@ def _entries(
             continue
         at_entry = f"{at}[{j}]"
         if not plugins.exists(name):
-            yield FieldProblem(at_entry, f"{kind} {quoted(name)} does not exist")
+            yield FieldProblem(at_entry, f"{kind} {go_quote(name)} does not exist")
         elif point is not None and not plugins.implements(name, point):
-            yield FieldProblem(at_entry, f"plugin {quoted(name)} does not extend {kind} plugin")
+            yield FieldProblem(at_entry, f"plugin {go_quote(name)} does not extend {kind} plugin")
         elif name in seen:
-            yield FieldProblem(at_entry, f'plugin {quoted(name)} already registered as "{kind}"')
+            yield FieldProblem(at_entry, f'plugin {go_quote(name)} already registered as "{kind}"')
         seen.add(name)
 
 
@@ -210,7 +210,7 @@ class Examination:
     message: str | None = None
     mistakes: tuple[ConfigurationMistake, ...] = ()
     notes: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ConfigFinding, ...] = ()
     """What should be written differently; of a file that does not load as far as it was read."""
 
     @property

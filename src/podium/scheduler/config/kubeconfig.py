@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, TypeVar
 
 import msgspec
 
-from podium.scheduler.config.decode import DecodeError, decode, header_of
+from podium.scheduler.config.decode import ConfigDecodeError, decode, header_of
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.written import read_written
 
@@ -161,7 +161,7 @@ def load_kubeconfig(data: bytes) -> Kubeconfig:
     value = read_written(data).value
     try:
         api_version, kind = header_of(value)
-    except DecodeError as error:
+    except ConfigDecodeError as error:
         raise NotAKubeconfig(str(error), "") from None
     if (api_version or "v1", kind or "Config") != ("v1", "Config"):
         raise NotAKubeconfig(
@@ -171,7 +171,7 @@ def load_kubeconfig(data: bytes) -> Kubeconfig:
         )
     try:
         config = decode(value, _Config).value
-    except DecodeError as error:
+    except ConfigDecodeError as error:
         raise ConfigurationError(str(error)) from None
     return Kubeconfig(
         clusters=_by_name("NamedCluster", ((c.name, c.cluster) for c in config.clusters)),

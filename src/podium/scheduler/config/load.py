@@ -26,7 +26,7 @@ from podium.scheduler.config.buildable import build_problem, fit_problems, with_
 from podium.scheduler.config.decode import (
     HEADER_FIELDS,
     INTERNAL,
-    DecodeError,
+    ConfigDecodeError,
     StrictErrors,
     UnknownField,
     header_of,
@@ -44,10 +44,10 @@ from podium.scheduler.config.policy import is_policy, load_policy
 from podium.scheduler.config.typed_args import ARGS_SUFFIX, decode_args, is_args_kind, typed_args
 from podium.scheduler.config.types import API_GROUP, API_VERSION, KIND, Configuration
 from podium.scheduler.config.validation import configuration_problems
-from podium.scheduler.config.versions import V1, V1BETA1, V1BETA2, V1BETA3, Version
+from podium.scheduler.config.versions import V1, V1BETA1, V1BETA2, V1BETA3, ConfigVersion
 from podium.scheduler.config.written import WrittenFile, read_written
 
-READERS: Final[Mapping[str, Version]] = {
+READERS: Final[Mapping[str, ConfigVersion]] = {
     version.api_version: version for version in (V1, V1BETA3, V1BETA2, V1BETA1)
 }
 MAX_PROFILES: Final = 200
@@ -112,7 +112,7 @@ def decode_written(
     written: WrittenFile,
     gates: FeatureGates,
     *,
-    readers: Mapping[str, Version] = READERS,
+    readers: Mapping[str, ConfigVersion] = READERS,
     overlay: Overlay = lambda configuration: configuration,
     takes_old: bool = True,
 ) -> Configuration:
@@ -127,7 +127,7 @@ def decode_written(
             configuration = overlay(load_policy(written.value, strict, gates))
         else:
             configuration = _load_version(written, gates, readers, overlay, strict)
-    except DecodeError as error:
+    except ConfigDecodeError as error:
         raise ConfigurationError(str(error), error.problems) from None
     findings = (replace(old, line=written.line_of(old.path)) for old in strict.old_spellings)
     in_reading_order = sorted(findings, key=lambda found: found.line or 0)
@@ -145,7 +145,7 @@ def built(configuration: Configuration, gates: FeatureGates) -> Configuration:
 def _load_version(
     written: WrittenFile,
     gates: FeatureGates,
-    readers: Mapping[str, Version],
+    readers: Mapping[str, ConfigVersion],
     overlay: Overlay,
     strict: StrictErrors,
 ) -> Configuration:
@@ -191,7 +191,7 @@ def is_empty(written: WrittenFile) -> bool:
     return written.text is not None and not written.text.strip()
 
 
-def version_of(written: WrittenFile, readers: Mapping[str, Version]) -> Version:
+def version_of(written: WrittenFile, readers: Mapping[str, ConfigVersion]) -> ConfigVersion:
     """Raises ConfigurationError or DecodeError."""
     api_version, kind = header_of(written.value)
     whole = "the configuration" if written.text is None else f"'{written.text}'"
@@ -268,7 +268,7 @@ def policy_of_config_map(written: WrittenFile) -> WrittenFile:
 def _is_config_map(value: object) -> bool:
     try:
         return header_of(value) == ("v1", "ConfigMap")
-    except DecodeError:
+    except ConfigDecodeError:
         return False
 
 

@@ -32,7 +32,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes.releases.release import release
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.types import (
@@ -121,7 +121,7 @@ def check_specific(
         _check_exists(plugin.name, point, exists)
         if not implements(plugin.name, point):
             raise PluginListError(
-                f"plugin {quoted(plugin.name)} does not extend {point.plugin_type} plugin"
+                f"plugin {go_quote(plugin.name)} does not extend {point.plugin_type} plugin"
             )
         if plugin.name in names:
             raise _registered_twice(plugin.name, point)
@@ -175,11 +175,11 @@ def _with_multi_point(
 
 def _check_exists(name: str, point: ExtensionPoint, exists: Exists) -> None:
     if not exists(name):
-        raise PluginListError(f"{point.plugin_type} {quoted(name)} does not exist")
+        raise PluginListError(f"{point.plugin_type} {go_quote(name)} does not exist")
 
 
 def _registered_twice(name: str, point: ExtensionPoint) -> PluginListError:
-    return PluginListError(f'plugin {quoted(name)} already registered as "{point.plugin_type}"')
+    return PluginListError(f'plugin {go_quote(name)} already registered as "{point.plugin_type}"')
 
 
 PointLists = Mapping[ExtensionPoint, tuple[PluginRef, ...]]
@@ -236,7 +236,7 @@ def expand_profile(
 
 
 def _check_counts(scheduler_name: str, lists: PointLists) -> None:
-    of_profile = f"profile with scheduler name {quoted(scheduler_name)}"
+    of_profile = f"profile with scheduler name {go_quote(scheduler_name)}"
     queue_sorts = len(lists[ExtensionPoint.QUEUE_SORT])
     if queue_sorts != 1:
         raise PluginListError(
@@ -270,12 +270,12 @@ def _check_same_queue_sort(
     if ours != theirs:
         raise PluginListError(
             f"initializing profiles: different queue sort plugins for profile "
-            f"{quoted(profile.scheduler_name)}: {quoted(ours)}, first: {quoted(theirs)}"
+            f"{go_quote(profile.scheduler_name)}: {go_quote(ours)}, first: {go_quote(theirs)}"
         )
     if profile.plugin_args.get(ours) != first.plugin_args.get(ours):
         raise PluginListError(
             f"initializing profiles: different queue sort plugin args for profile "
-            f"{quoted(profile.scheduler_name)}"
+            f"{go_quote(profile.scheduler_name)}"
         )
 
 

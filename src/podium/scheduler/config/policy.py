@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.buildable import FIT, NO_FIT_ARGS, ignored_resources
-from podium.scheduler.config.decode import DecodeError, StrictErrors, decode, header_of
+from podium.scheduler.config.decode import ConfigDecodeError, StrictErrors, decode, header_of
 from podium.scheduler.config.defaults import DEFAULT_SCHEDULER_NAME, complete, with_companions
 from podium.scheduler.config.errors import ConfigurationError, FieldProblem, invalid, join_problems
 from podium.scheduler.config.plugin_args import (
@@ -247,7 +247,7 @@ _ALL_REASONS: Final = (
 def is_policy(raw: object) -> bool:
     try:
         api_version, kind = header_of(raw)
-    except DecodeError:
+    except ConfigDecodeError:
         return False
     return kind == _KIND and api_version in ("v1", API_VERSION)
 
@@ -293,7 +293,7 @@ def _decode_policy(
             extenders = [respell_extender(extender) for extender in extenders]
         profile = KubeSchedulerProfile(scheduler_name=DEFAULT_SCHEDULER_NAME)
         written = decode({"extenders": extenders}, KubeSchedulerConfiguration).value
-    except DecodeError as error:
+    except ConfigDecodeError as error:
         text = str(error).replace("struct field Extender.", "struct field LegacyExtender.")
         raise ConfigurationError(f"invalid policy: {text}", error.problems) from None
     if strict:
@@ -358,7 +358,7 @@ def _predicates(policy: Policy, arguments: PolicyArguments) -> tuple[set[str], l
         elif name in PREDICATES:
             names.add(name)
         else:
-            _refuse(f"predicate type not found for {quoted(predicate.name)}")
+            _refuse(f"predicate type not found for {go_quote(predicate.name)}")
     return names, notes
 
 
@@ -386,7 +386,7 @@ def _priority_name(priority: PriorityPolicy, arguments: PolicyArguments) -> str:
         custom = arguments.priority_for(priority)
         return custom if is_custom_priority(name) else name
     if name not in PRIORITIES:
-        _refuse(f"priority type not found for {quoted(priority.name)}")
+        _refuse(f"priority type not found for {go_quote(priority.name)}")
     return name
 
 

@@ -20,8 +20,8 @@ from typing import Any, ClassVar, Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from podium.scheduler.config.decode import DecodeError, Int32, Int64, json_kind
-from podium.scheduler.config.errors import Finding, old_spelling
+from podium.scheduler.config.decode import ConfigDecodeError, Int32, Int64, json_kind
+from podium.scheduler.config.errors import ConfigFinding, old_spelling
 from podium.scheduler.config.plugin_args import ResourceSpec, UtilizationShapePoint
 from podium.scheduler.config.types import Extender, ExtenderManagedResource, ExtenderTLSConfig
 
@@ -286,7 +286,7 @@ def respell_extender(raw: Any, shape: type[msgspec.Struct] = Extender) -> Any:
 
 def _timeout(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise DecodeError(
+        raise ConfigDecodeError(
             f"json: cannot unmarshal {json_kind(value)} into Go struct field "
             "LegacyExtender.extenders.httpTimeout of type time.Duration"
         )
@@ -297,9 +297,9 @@ _RATIO: Final = "RequestedToCapacityRatio"
 _SHAPE: Final = (UtilizationShapePoint(0, 10), UtilizationShapePoint(100, 0))
 
 
-def respell_policy(policy: Policy) -> tuple[Policy, list[Finding]]:
+def respell_policy(policy: Policy) -> tuple[Policy, list[ConfigFinding]]:
     """The Policy with the names that 1.22 took, and what was not written so."""
-    found: list[Finding] = []
+    found: list[ConfigFinding] = []
     predicates, priorities = policy.predicates, policy.priorities
     if predicates is not None:
         predicates = tuple(_predicates(predicates, found))
@@ -309,7 +309,7 @@ def respell_policy(policy: Policy) -> tuple[Policy, list[Finding]]:
 
 
 def _predicates(
-    written: tuple[PredicatePolicy, ...], found: list[Finding]
+    written: tuple[PredicatePolicy, ...], found: list[ConfigFinding]
 ) -> Iterator[PredicatePolicy]:
     for i, predicate in enumerate(written):
         today = OLD_PREDICATES.get(predicate.name) if predicate.argument is None else None
@@ -321,7 +321,7 @@ def _predicates(
         yield from (replace(predicate, name=name) for name in today)
 
 
-def _priority(priority: PriorityPolicy, index: int, found: list[Finding]) -> PriorityPolicy:
+def _priority(priority: PriorityPolicy, index: int, found: list[ConfigFinding]) -> PriorityPolicy:
     if priority.name != RATIO_PRIORITY or priority.argument is not None:
         return priority
     today = f"{_RATIO} with requestedToCapacityRatioArguments"

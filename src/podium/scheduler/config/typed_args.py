@@ -16,8 +16,8 @@ from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.args_validation import shape_problems
 from podium.scheduler.config.decode import (
     HEADER_FIELDS,
-    Decoded,
-    DecodeError,
+    ConfigDecodeError,
+    DecodedStruct,
     StrictErrors,
     UnknownField,
     decode,
@@ -67,7 +67,7 @@ def typed_args(
                 decoded = _decode_args(
                     entry.name, entry.args, versions, kinds, absent.get(entry.name, frozenset())
                 )
-            except DecodeError as error:
+            except ConfigDecodeError as error:
                 refused.append(_refusal(at, error))
                 continue
             args: PluginArgs | RawArgs = decoded.value
@@ -94,27 +94,27 @@ def is_args_kind(kind: str, kinds: ArgsKinds) -> bool:
 
 def _decode_args(
     plugin: str, raw: Any, versions: Sequence[str], kinds: ArgsKinds, absent: frozenset[str]
-) -> Decoded[PluginArgs] | Decoded[RawArgs]:
+) -> DecodedStruct[PluginArgs] | DecodedStruct[RawArgs]:
     shape = kinds.get(plugin)
     if shape is None:
-        return Decoded(RawArgs(raw), ())
+        return DecodedStruct(RawArgs(raw), ())
     if raw is None:
-        return Decoded(shape(), ())
+        return DecodedStruct(shape(), ())
     try:
         api_version, kind = header_of(raw)
         expected = f"{plugin}{ARGS_SUFFIX}"
         api_version, kind = api_version or versions[0], kind or expected
         if api_version not in versions or not (kind == KIND or is_args_kind(kind, kinds)):
-            raise DecodeError(not_registered(kind, api_version))
+            raise ConfigDecodeError(not_registered(kind, api_version))
         if kind == KIND:
-            decoded = Decoded[PluginArgs](shape(), ())
+            decoded = DecodedStruct[PluginArgs](shape(), ())
         else:
             decoded = decode_args(raw, kinds[kind.removesuffix(ARGS_SUFFIX)], absent)
-    except DecodeError as error:
+    except ConfigDecodeError as error:
         text = f"decoding args for plugin {plugin}: {error}"
-        raise DecodeError(text, error.problems) from None
+        raise ConfigDecodeError(text, error.problems) from None
     if kind != expected:
-        raise DecodeError(
+        raise ConfigDecodeError(
             f"args for plugin {plugin} were not of type {expected}.{API_GROUP}, "
             f"got {kind}.{API_GROUP}"
         )
@@ -123,7 +123,7 @@ def _decode_args(
 
 def decode_args(
     raw: Mapping[str, Any], shape: type[PluginArgs], absent: frozenset[str] = frozenset()
-) -> Decoded[PluginArgs]:
+) -> DecodedStruct[PluginArgs]:
     """Arguments without their header. Raises DecodeError."""
     left, repeated, seen = [], [], set()
     for name, value in members(raw):
@@ -133,10 +133,10 @@ def decode_args(
             repeated.append(UnknownField(name, "", "duplicate field"))
         seen.add(name)
     decoded = decode(RepeatedMembers(left), shape, absent)
-    return Decoded(decoded.value, (*dict.fromkeys(repeated), *decoded.unknown_fields))
+    return DecodedStruct(decoded.value, (*dict.fromkeys(repeated), *decoded.unknown_fields))
 
 
-def _refusal(at: str, error: DecodeError) -> ConfigurationError:
+def _refusal(at: str, error: ConfigDecodeError) -> ConfigurationError:
     problems = (
         FieldProblem(f"{at}.args.{p.path}" if p.path else f"{at}.args", p.text, p.remedy)
         for p in error.problems

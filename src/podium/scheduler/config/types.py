@@ -25,7 +25,7 @@ import msgspec
 from podium.golang.durations import Duration
 from podium.kubernetes.releases.release import Release
 from podium.scheduler.config.decode import Float32, Int32, Int64
-from podium.scheduler.config.errors import Finding
+from podium.scheduler.config.errors import ConfigFinding
 from podium.scheduler.config.plugin_args import PluginArgs, RawArgs
 
 
@@ -277,7 +277,7 @@ class Configuration(_ConfigStruct, frozen=True, kw_only=True):
     means by CheckNodeMemoryPressure; simulations heed it."""
     notes: tuple[str, ...] = ()
     """What is understood, and has no effect here."""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ConfigFinding, ...] = ()
     """What was taken for something else than it says."""
 
     def profile(self, scheduler_name: str) -> ProfileConfiguration | None:

@@ -34,7 +34,7 @@ Problems = Iterator[FieldProblem]
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class VersionRules:
     """What versions judge differently: plugins that are gone, with the text, and lock types."""
 
     removed: Mapping[str, str]
@@ -46,14 +46,14 @@ IN_TREE_VOLUME_LIMITS: Final = ("AzureDiskLimits", "CinderLimits", "EBSLimits", 
 _GONE_IN_V1: Final = (
     f'was invalid in version "v1" (KubeSchedulerConfiguration is version "{API_VERSION}")'
 )
-V1_RULES: Final = Rules(removed=dict.fromkeys(IN_TREE_VOLUME_LIMITS, _GONE_IN_V1))
+V1_RULES: Final = VersionRules(removed=dict.fromkeys(IN_TREE_VOLUME_LIMITS, _GONE_IN_V1))
 
 
 def configuration_problems(
     configuration: Configuration,
     plugin_args: Sequence[Sequence[NamedArgs]],
     gates: Mapping[str, bool],
-    rules: "Rules | None" = None,
+    rules: "VersionRules | None" = None,
 ) -> list[FieldProblem]:
     """Everything wrong with a configuration, by the rules of its version.
 
@@ -83,7 +83,7 @@ def _problems(
     configuration: Configuration,
     plugin_args: Sequence[Sequence[NamedArgs]],
     gates: Mapping[str, bool],
-    rules: "Rules",
+    rules: "VersionRules",
 ) -> Problems:
     burst = configuration.client_connection.burst
     if burst < 0:

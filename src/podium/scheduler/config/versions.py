@@ -1,9 +1,9 @@
 """What is particular to each version of the configuration's format, and conversion to v1.
 
-A `Version` knows how its files are decoded into the form of v1, which plugins it starts from and
-take arguments in it, and what it refuses; all the rest of loading is the same for all. v1.36 reads
-v1 only; the others are here because their files are still around, and mean what they meant in the
-last release that read them (v1beta1 1.22, v1beta2 1.27, v1beta3 1.28).
+A `ConfigVersion` knows how its files are decoded into the form of v1, which plugins it starts from
+and take arguments in it, and what it refuses; all the rest of loading is the same for all. v1.36
+reads v1 only; the others are here because their files are still around, and mean what they meant
+in the last release that read them (v1beta1 1.22, v1beta2 1.27, v1beta3 1.28).
 
 Configurations of older versions, and Policy files, said in v1. The plugins of a converted file are
 all listed, so that the defaults v1 would add change nothing. What v1 says in other words is
@@ -27,7 +27,7 @@ from podium.kubernetes.kinds.pod import (
     NodeSelectorTerm,
 )
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scheduler.config.decode import DecodeError, StrictErrors, decode
+from podium.scheduler.config.decode import ConfigDecodeError, StrictErrors, decode
 from podium.scheduler.config.defaults import (
     merged_v1beta1,
     merged_v1beta2,
@@ -70,7 +70,7 @@ from podium.scheduler.config.types import (
     PluginSet,
     ProfileConfiguration,
 )
-from podium.scheduler.config.validation import IN_TREE_VOLUME_LIMITS, V1_RULES, Rules
+from podium.scheduler.config.validation import IN_TREE_VOLUME_LIMITS, V1_RULES, VersionRules
 
 _GO_TYPE: Final = re.compile(r"(of type (?:\[\])?)v1\.")
 _DROPPED_IN_V1BETA2: Final = (
@@ -98,14 +98,14 @@ class _WithAddresses(KubeSchedulerConfiguration, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class ConfigVersion:
     """`absent` are v1 fields that the version lacks, `absent_in_args` those of plugins' arguments,
     `judge` finds what only it objects to."""
 
     api_version: str
     merged: Callable[[Plugins, FeatureGates], Plugins]
     args_kinds: ArgsKinds
-    rules: Rules
+    rules: VersionRules
     shape: type[KubeSchedulerConfiguration] = KubeSchedulerConfiguration
     absent: frozenset[str] = frozenset()
     judge: Callable[[KubeSchedulerConfiguration, Configuration], list[FieldProblem]] = field(
@@ -135,9 +135,9 @@ class Version:
         """Raises DecodeError."""
         try:
             decoded = decode(raw, self.shape, self.absent, takes_old=strict.takes_old)
-        except DecodeError as error:
+        except ConfigDecodeError as error:
             text = _GO_TYPE.sub(rf"\g<1>{self.name}.", str(error))
-            raise DecodeError(text, error.problems) from None
+            raise ConfigDecodeError(text, error.problems) from None
         strict.add(decoded.unknown_fields)
         strict.old_spellings.extend(decoded.old_spellings)
         written = decoded.value
@@ -150,12 +150,12 @@ class Version:
         return msgspec.structs.replace(written, profiles=tuple(profiles))
 
 
-def _refuse_removed(in_version: str, version: str) -> Rules:
+def _refuse_removed(in_version: str, version: str) -> VersionRules:
     text = (
         f'was removed in version "{API_GROUP}/{in_version}" '
         f'(KubeSchedulerConfiguration is version "{API_GROUP}/{version}")'
     )
-    return Rules(removed=dict.fromkeys(_DROPPED_IN_V1BETA2, text))
+    return VersionRules(removed=dict.fromkeys(_DROPPED_IN_V1BETA2, text))
 
 
 def _fit_conflicts(
@@ -233,8 +233,8 @@ _NEWER_THAN_V1BETA1: Final = {
 }
 _SHARED_ARGS: Final = {name: k for name, k in ARGS_KINDS.items() if name != "DynamicResources"}
 
-V1: Final = Version(API_VERSION, merged_with_defaults, ARGS_KINDS, V1_RULES)
-V1BETA3: Final = Version(
+V1: Final = ConfigVersion(API_VERSION, merged_with_defaults, ARGS_KINDS, V1_RULES)
+V1BETA3: Final = ConfigVersion(
     f"{API_GROUP}/v1beta3",
     merged_v1beta3,
     _SHARED_ARGS,
@@ -242,7 +242,7 @@ V1BETA3: Final = Version(
     absent=_NEW_IN_V1,
     mend_args=_without_idle_ratio,
 )
-V1BETA2: Final = Version(
+V1BETA2: Final = ConfigVersion(
     f"{API_GROUP}/v1beta2",
     merged_v1beta2,
     _SHARED_ARGS,
@@ -252,11 +252,11 @@ V1BETA2: Final = Version(
     judge=_open_addresses,
     mend_args=_without_idle_ratio,
 )
-V1BETA1: Final = Version(
+V1BETA1: Final = ConfigVersion(
     f"{API_GROUP}/v1beta1",
     merged_v1beta1,
     {**_SHARED_ARGS, **LEGACY_ARGS_KINDS},
-    Rules(
+    VersionRules(
         removed={},
         locks=frozenset(
             {"leases", "endpoints", "configmaps", "endpointsleases", "configmapsleases"}

@@ -29,7 +29,7 @@ import yaml
 
 from podium.golang.base64_text import base64_fault
 from podium.golang.json_reader import WrittenFloat
-from podium.golang.quoting import json_number, quoted
+from podium.golang.quoting import go_quote, json_number
 from podium.golang.yaml_reader import PARSER, Anchored, Builder, Open
 from podium.golang.yaml_scalars import ScalarError, key_text, plain
 from podium.scheduler.config.decode_values import (
@@ -285,7 +285,7 @@ class ValueBuilder(Builder):
         if short == "binary":
             return self._binary(event.value, line)
         if short == "timestamp" and not _TIMESTAMP.fullmatch(event.value):
-            return self._defied(event.value, short, line)
+            return self._refuse_scalar(event.value, short, line)
         try:
             value = super()._scalar(event, line)
         except ConfigurationError:
@@ -295,7 +295,7 @@ class ValueBuilder(Builder):
                     return _KEY_OF_FLOAT_WORD[number]
                 self._refuse(_JSON, f"json: unsupported value: {number}", line)
                 return None
-            return self._defied(event.value, short, line)
+            return self._refuse_scalar(event.value, short, line)
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
             # Go has it as a float, and shows no more digits than that has.
             return WrittenFloat(json_number(float(value)))
@@ -307,7 +307,7 @@ class ValueBuilder(Builder):
         self._refuse(_READING, "yaml: !!binary value contains invalid base64 data", line)
         return ""
 
-    def _defied(self, text: str, short: str, line: int) -> None:
+    def _refuse_scalar(self, text: str, short: str, line: int) -> None:
         found = _resolved_tag(text)
         self._refuse(_READING, f"yaml: cannot decode !!{found} `{text}` as a !!{short}", line)
 
@@ -332,7 +332,7 @@ def go_syntax(value: Any) -> str:
         case bool():
             return "true" if value else "false"
         case str():
-            return quoted(value)
+            return go_quote(value)
         case int() | float():
             return json_number(value)
         case dict():

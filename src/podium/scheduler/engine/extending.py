@@ -86,7 +86,7 @@ class Consultation:
             elif isinstance(answer, CallFailed) and not extender.ignorable:
                 raise AttemptError(answer.problem)
         if candidates is not before:
-            self._decision.dropped = self._dropped(before, candidates, diagnosis)
+            self._decision.dropped = self._find_dropped(before, candidates, diagnosis)
         return candidates
 
     def _note_failed(self, answer: FilterAnswer, diagnosis: Diagnosis) -> None:
@@ -103,7 +103,7 @@ class Consultation:
         else:
             diagnosis.strangers[name] = status
 
-    def _dropped(
+    def _find_dropped(
         self, before: Candidates, after: Candidates, diagnosis: Diagnosis
     ) -> dict[str, Status]:
         names = before.names_in(self._nodes)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from podium.kubernetes.kinds.pod import POD_SCHEDULED
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine.decision import Decision
-from podium.scheduler.engine.queue.queueing_hints import Strategy
+from podium.scheduler.engine.queue.queueing_hints import QueueingStrategy
 from podium.scheduler.engine.requests import PatchStatus, shorten_note
 from podium.scheduler.engine.state import EngineState
 from podium.scheduler.framework.queued import QueuedPod
@@ -52,7 +52,10 @@ class Failures:
         else:
             info = queued.info = state.cluster.infos.of(current)
             strategy = state.queue.put_back(queued)
-            if (queued.rejectors or queued.pending) and strategy not in (None, Strategy.SKIP):
+            if (queued.rejectors or queued.pending) and strategy not in (
+                None,
+                QueueingStrategy.SKIP,
+            ):
                 state.note(info.key, "backing off")
             self._nominate(info, nominated_node)
         if not message:

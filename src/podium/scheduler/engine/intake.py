@@ -105,7 +105,7 @@ class Intake:
         cluster.put_node(node)
         if old is None:
             self._state.wake(NODE_ADDED, None, node, self._checks.of_node(name))
-            self._handled(NODE_ADDED, begun)
+            self._note_handled(NODE_ADDED, begun)
         else:
             self._wake_each(node_changes(old, node), old, node, begun)
         self._informed.tell(old, node)
@@ -119,7 +119,7 @@ class Intake:
             self._state.wake(NODE_DELETED, old, None)
             self._state.observers.event_received(NODE_DELETED, old)
             cluster.remove_node(name)
-            self._handled(NODE_DELETED, begun)
+            self._note_handled(NODE_DELETED, begun)
             self._informed.tell(old, None)
 
     # everything else
@@ -169,7 +169,7 @@ class Intake:
             event = ClusterEvent(resource, action)
             if self._checks.tells(new, event):
                 self._state.wake(event, old, new)
-            self._handled(event, begun)
+            self._note_handled(event, begun)
 
     def _taint_rule_event(
         self, old: DeviceTaintRule | None, new: DeviceTaintRule | None, begun: float
@@ -179,7 +179,7 @@ class Intake:
             slices = self._state.cluster.catalog.all(ResourceSlice)
             for changed in retaint_slices(slices, old, new):
                 self._state.wake(SLICE_UPDATED, changed, changed)
-                self._handled(SLICE_UPDATED, begun)
+                self._note_handled(SLICE_UPDATED, begun)
 
     # pods
 
@@ -205,7 +205,7 @@ class Intake:
         if pod.spec.node_name and (old is None or not old.spec.node_name):
             self._became_assigned(info, begun, was_pending=old is not None)
         elif old is None:
-            self._added(info, begun)
+            self._add_pending(info, begun)
         elif old.spec.node_name:
             self._assigned_changed(old, info, begun)
         elif state.responsible(pod):
@@ -228,14 +228,14 @@ class Intake:
             state.observers.event_received(POD_DELETED, pod)
             state.cluster.remove_pod(info.uid)
             self._state.wake(POD_DELETED, pod, None)
-            self._handled(POD_DELETED, begun)
+            self._note_handled(POD_DELETED, begun)
         elif state.responsible(pod):
             state.observers.event_received(PENDING_POD_DELETED, pod)
             self._pending_deleted(info)
-            self._handled(PENDING_POD_DELETED, begun)
+            self._note_handled(PENDING_POD_DELETED, begun)
         self._informed.tell(pod, None)
 
-    def _added(self, info: PodInfo, begun: float) -> None:
+    def _add_pending(self, info: PodInfo, begun: float) -> None:
         state = self._state
         if state.responsible(info.pod):
             if "event_received" in self._heard:
@@ -245,7 +245,7 @@ class Intake:
             if self._tells_of_pending:
                 state.wake(PENDING_POD_ADDED, None, info.pod)
             if "event_handled" in self._heard:
-                self._handled(PENDING_POD_ADDED, begun)
+                self._note_handled(PENDING_POD_ADDED, begun)
 
     def _note_queued(self, queued: QueuedPod) -> None:
         if queued.gating_plugin:
@@ -261,14 +261,14 @@ class Intake:
         info = state.cluster.add(info)
         state.wake(POD_ADDED, None, info.pod, self._checks.of_assigned_pod(info.pod, POD_ADDED))
         if is_handled:
-            self._handled(POD_ADDED, begun)
+            self._note_handled(POD_ADDED, begun)
         if state.responsible(info.pod):
             begun = state.clock() if is_handled else 0.0
             if was_pending and is_received:
                 state.observers.event_received(PENDING_POD_DELETED, info.pod)
             state.queue.delete(info)
             if was_pending and is_handled:
-                self._handled(PENDING_POD_DELETED, begun)
+                self._note_handled(PENDING_POD_DELETED, begun)
 
     def _assigned_changed(self, old: Pod, info: PodInfo, begun: float) -> None:
         self._state.observers.event_received(POD_UPDATED, info.pod)
@@ -276,15 +276,15 @@ class Intake:
         events = pod_changes(old, info.pod, self._state.cluster.infos.rules)
         self._wake_each(events, old, info.pod, begun)
         if POD_UPDATED not in events:
-            self._handled(POD_UPDATED, begun)
+            self._note_handled(POD_UPDATED, begun)
 
     def _pending_changed(self, old: Pod, info: PodInfo, begun: float) -> None:
         events = pod_changes(old, info.pod, self._state.cluster.infos.rules)
         self._update_pending(old, info, events)
         for event in events:
-            self._handled(event, begun)
+            self._note_handled(event, begun)
         if PENDING_POD_UPDATED not in events:
-            self._handled(PENDING_POD_UPDATED, begun)
+            self._note_handled(PENDING_POD_UPDATED, begun)
 
     def _update_pending(self, old: Pod, info: PodInfo, events: list[ClusterEvent]) -> None:
         state, pod = self._state, info.pod
@@ -341,14 +341,14 @@ class Intake:
         for event in events:
             waking = clock()
             self._state.wake(event, old, new, self._concerns(event, new))
-            self._handled(event, waking - updated_s)
+            self._note_handled(event, waking - updated_s)
 
     def _concerns(self, event: ClusterEvent, new: Node | Pod) -> Concerns | None:
         if isinstance(new, Pod):
             return self._checks.of_assigned_pod(new, event)
         return self._checks.of_node(new.metadata.name)
 
-    def _handled(self, event: ClusterEvent, begun: float) -> None:
+    def _note_handled(self, event: ClusterEvent, begun: float) -> None:
         observers = self._state.observers
         if "event_handled" in observers.heard:
             observers.event_handled(event, self._state.clock() - begun)
@@ -383,11 +383,11 @@ def is_updated(old: Pod, new: Pod) -> bool:
     """Whether a pending pod may fare better by an update of its own; without queueing hints that is
     any but those of its status."""
 
-    def stripped(pod: Pod) -> tuple[object, ...]:
+    def strip(pod: Pod) -> tuple[object, ...]:
         metadata = replace(pod.metadata, resource_version="", generation=0, finalizers=None)
         return metadata, pod.spec, _claims(pod)
 
-    return stripped(old) != stripped(new)
+    return strip(old) != strip(new)
 
 
 def _scaled_down(old: Pod, new: Pod, rules: RequestRules) -> bool:

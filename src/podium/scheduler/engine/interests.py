@@ -32,7 +32,7 @@ from podium.kubernetes.kinds.storage import StorageClass
 from podium.kubernetes.kinds.workloads import Namespace
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.host_ports import conflicts
-from podium.kubernetes.rules.tolerations import untolerated
+from podium.kubernetes.rules.tolerations import find_untolerated_taint
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.errors import ConfigurationError
@@ -172,7 +172,7 @@ class SourceIntake:
         that nobody declared, and WrongAnswer for a value that means nothing."""
         column = self._sources.column(name)
         if column.keep(value, at):
-            for queued in self._state.queue.happened(SOURCE_UPDATED, None, column):
+            for queued in self._state.queue.move_on_event(SOURCE_UPDATED, None, column):
                 self._state.note_woken(queued, str(SOURCE_UPDATED), name)
 
     @transition
@@ -228,8 +228,11 @@ class PreChecks:
             self._has_room(row, info)
             and info.shape.node_affinity.matches(node.metadata.labels, node.metadata.name)
             and spec.node_name in ("", node.metadata.name)
-            and not conflicts(info.shape.ports, self._cluster.usage.ports.used(row))
-            and untolerated(node.spec.taints, spec.tolerations, comparison=self._comparison) is None
+            and not conflicts(info.shape.ports, self._cluster.usage.ports.used_ports(row))
+            and find_untolerated_taint(
+                node.spec.taints, spec.tolerations, comparison=self._comparison
+            )
+            is None
         )
 
     def _has_room(self, row: int, info: PodInfo) -> bool:

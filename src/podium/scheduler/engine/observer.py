@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from podium.scheduler.cluster.catalog import GroupKey
     from podium.scheduler.cluster.pod_info import PodInfo
     from podium.scheduler.engine.binding_cycle import Binding
-    from podium.scheduler.engine.queue.queueing_hints import Strategy
+    from podium.scheduler.engine.queue.queueing_hints import QueueingStrategy
     from podium.scheduler.engine.requests import Event, Preemptor
     from podium.scheduler.framework.queued import QueuedPod, WaitingPod
     from podium.scheduler.framework.status import Status
@@ -62,7 +62,7 @@ class Observer:
         """A pod whose attempt failed comes back; so many events and pods are in flight, and one of
         the events may help it."""
 
-    def put_back_ended(self, queued: "QueuedPod", strategy: "Strategy", cycle: int) -> None:
+    def put_back_ended(self, queued: "QueuedPod", strategy: "QueueingStrategy", cycle: int) -> None:
         """It is in the queue again, at the end of a scheduling cycle with this number."""
 
     def event_unhelpful(self, queued: "QueuedPod", event: ClusterEvent) -> None:

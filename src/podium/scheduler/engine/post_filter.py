@@ -140,7 +140,7 @@ class Preemptions:
         return weaker, evict
 
     @transition
-    def evicted(
+    def confirm_eviction(
         self, preemptor: Preemptor, victim: PodInfo, node_name: str, *, was_gone: bool = False
     ) -> None:
         """The driver has evicted one victim, or found that it had gone by itself."""
@@ -153,7 +153,7 @@ class Preemptions:
             self._tell(victim, preemptor, node_name)
 
     @transition
-    def finished(self, preemptor: Preemptor, problem: str | None) -> None:
+    def finish_preemption(self, preemptor: Preemptor, problem: str | None) -> None:
         """The driver has evicted all victims, or met a problem and stopped."""
         state = self._state
         state.preempting.finish(preemptor.uid)

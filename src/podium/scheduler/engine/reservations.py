@@ -216,7 +216,7 @@ class Bindings:
         state.ask(Bind(flight.binding))
 
     @transition
-    def finished(self, binding: Binding, problem: Status | None) -> None:
+    def finish_binding(self, binding: Binding, problem: Status | None) -> None:
         """The driver says how a binding cycle ended."""
         state = self._state
         info = binding.cycle.pod

@@ -4,7 +4,7 @@ It does no I/O and owns no clock. A driver feeds it what the API server says (`i
 work (`schedule_next`, `tick`), carries out its `requests` and reports back how bindings and
 evictions ended. The live scheduler, the simulator, the benchmark and the replay of recorded cases
 are such drivers; all of them run the same cycle. Where extenders are configured, it stops to have
-them asked (`scheduling`).
+them asked (`schedule_in_steps`).
 
 Other weights for the score plugins of a scheduler at work: the one way to change its profiles.
 Plugins, queue and records stay as they are; the next scheduling cycle weighs otherwise, and
@@ -19,7 +19,7 @@ from msgspec import Struct, field
 
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scheduler.cluster.catalog import KnownPods
+from podium.scheduler.cluster.catalog import IndexedPods
 from podium.scheduler.cluster.pod_info import PodInfo, request_rules
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.merge import PointLists, expand_profiles, with_score_weights
@@ -45,7 +45,7 @@ from podium.scheduler.framework.handle import PluginMetrics, Preempting
 from podium.scheduler.framework.log import SILENT, Log
 from podium.scheduler.framework.profile import Profile, build_profiles
 from podium.scheduler.framework.queued import QueuedPod, WaitingPods
-from podium.scheduler.framework.registry import Registry
+from podium.scheduler.framework.registry import PluginRegistry
 from podium.scheduler.framework.sources import Sources
 from podium.scheduler.framework.status import Code, Status, error
 
@@ -77,7 +77,7 @@ class Engine:
     def __init__(
         self,
         configuration: Configuration,
-        registry: Registry,
+        registry: PluginRegistry,
         *,
         gates: FeatureGates,
         choice: Choice | None = None,
@@ -102,7 +102,7 @@ class Engine:
         self.clock = clock
         choice = choice or Seeded()
         waiting, preempting = WaitingPods(), Preempting()
-        pods = KnownPods()
+        pods = IndexedPods()
         sources = Sources(self.cluster.nodes, clock)
         self.log = log
         self.plugin_metrics = PluginMetrics()
@@ -206,9 +206,9 @@ class Engine:
     def schedule_next(self, ask: Asker | None = None) -> Attempt | None:
         """Pop a pod and try it; None when nothing is ready. `ask` speaks with extenders, if the
         configuration has any."""
-        return drive(self.scheduling(), ask)
+        return drive(self.schedule_in_steps(), ask)
 
-    def scheduling(self) -> Asking[Attempt | None]:
+    def schedule_in_steps(self) -> Asking[Attempt | None]:
         """`schedule_next` for drivers that have other things to do while extenders are asked.
 
         There is one cycle at a time. What the engine is told while it waits takes effect when it
@@ -275,7 +275,7 @@ class Engine:
             self.failures.handle(queued, rejected=False, message="", nominated_node=None)
             raise
         except Exception as problem:
-            attempt = self._crashed(info, problem)
+            attempt = self._record_crash(info, problem)
         return self._conclude(queued, attempt)
 
     def _conclude(self, queued: QueuedPod, attempt: Attempt) -> Attempt:
@@ -301,7 +301,7 @@ class Engine:
     def _try_group(self, groups: "PodGroups", queued: QueuedPod) -> Asking[Attempt | None]:
         """A member of a pod group is tried together with all others; its own attempt comes first
         and has theirs with it."""
-        submitted = yield from groups.scheduling(queued)
+        submitted = yield from groups.schedule_group(queued)
         attempts = [Attempt(decision, binding, groups.crash) for decision, binding in submitted]
         attempts.sort(key=lambda attempt: attempt.decision.pod.uid != queued.info.uid)
         if not attempts:
@@ -324,7 +324,7 @@ class Engine:
             return True
         return self.cluster.is_assumed(info.uid)
 
-    def _crashed(self, info: PodInfo, problem: Exception) -> Attempt:
+    def _record_crash(self, info: PodInfo, problem: Exception) -> Attempt:
         problem.add_note(f"while pod {info.key} was tried")
         message = self._broke(problem)
         if self.cluster.is_assumed(info.uid):
@@ -381,7 +381,7 @@ class Engine:
                 return answer.by(plugin.name)
         return None
 
-    def gated(self, info: PodInfo, status: Status) -> Decision:
+    def record_gated(self, info: PodInfo, status: Status) -> Decision:
         """The record of a pod that was held back before any attempt."""
         return Decision(info, info.pod.spec.scheduler_name, (), attempt=0, pre_enqueue=status)
 
@@ -395,7 +395,7 @@ class Engine:
         self._cycle.hold_node(decision, cycle, profile)
         if decision.bound is None:
             return Attempt(decision, writes=cycle.writes)
-        return Attempt(decision, self.state.binding(cycle, profile, decision.bound))
+        return Attempt(decision, self.state.new_binding(cycle, profile, decision.bound))
 
     def undo(self, binding: Binding) -> list[str]:
         """Take back a held node after its binding failed; returns what went wrong with that."""

@@ -176,7 +176,7 @@ def rotate_rows(rows: npt.NDArray[np.intp], start: int) -> npt.NDArray[np.intp]:
 def stop_early(result: FilterResult, want: int) -> None:
     """Cut a search result where a sequential search would have stopped: before the first feasible
     node beyond those wanted."""
-    feasible = np.flatnonzero(result.passed())
+    feasible = np.flatnonzero(result.mask_passed())
     if len(feasible) > want:
         result.cut(int(feasible[want]))
 
@@ -200,7 +200,7 @@ def _seen_before(diagnosis: Diagnosis, seen: int) -> int:
         before = int(nominated[0] not in searched[:seen])
     if diagnosis.own:
         last = diagnosis.results[-1]
-        rejected = set(indices(last.rows)[:seen][~last.passed()[:seen]].tolist())
+        rejected = set(indices(last.rows)[:seen][~last.mask_passed()[:seen]].tolist())
         for row in rejected & set(diagnosis.own):
             del diagnosis.own[row]
     return before + len(diagnosis.own) + len(diagnosis.strangers)

@@ -28,7 +28,7 @@ from msgspec.structs import replace
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scheduler.cluster.catalog import KnownPods, object_key
+from podium.scheduler.cluster.catalog import IndexedPods, object_key
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.engine.binding_cycle import Binding
@@ -178,7 +178,7 @@ class EngineState:
     observers: Observers = field(default_factory=Observers)
     transitions: Transitions = field(default_factory=Transitions)
     _expected: bool = field(init=False)
-    pods: KnownPods = field(default_factory=KnownPods)
+    pods: IndexedPods = field(default_factory=IndexedPods)
     flights: dict[str, Flight] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
 
@@ -193,7 +193,7 @@ class EngineState:
     def responsible(self, pod: Pod) -> bool:
         return pod.spec.scheduler_name in self.profiles
 
-    def binding(self, cycle: Cycle, profile: Profile, node_name: str) -> Binding:
+    def new_binding(self, cycle: Cycle, profile: Profile, node_name: str) -> Binding:
         """The way from a held node to a bound pod."""
         binders: Extenders = ()
         if self.extenders:
@@ -253,7 +253,7 @@ class EngineState:
         concerns: Concerns | None = None,
     ) -> None:
         """Something changed in the cluster: let the pods try again that it may help."""
-        moved = self.queue.happened(event, old, new, concerns)
+        moved = self.queue.move_on_event(event, old, new, concerns)
         if not moved:
             return
         name, about = str(event), describe_object(new if new is not None else old)

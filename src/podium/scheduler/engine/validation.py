@@ -33,7 +33,7 @@ def check(state: EngineState, audit: Audit | None = None) -> list[str]:
     """Broken invariants, one sentence each; an empty list when all is well."""
     audit = audit or Audit(state.cluster)
     return [
-        *audit.broken(),
+        *audit.find_violations(),
         *_queue(state.queue),
         *_queued_pods(state),
         *_pending_pods(state),

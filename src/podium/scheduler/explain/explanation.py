@@ -89,7 +89,7 @@ class Utilisation:
             int(self.after.allocatable[row].sum()), before, int(self.after.requested[row].sum())
         )
 
-    def changed(self, node: str) -> bool:
+    def has_changed(self, node: str) -> bool:
         uses = (self.of(node, resource) for resource in self.resources)
         return any(use.before != use.after for use in uses)
 
@@ -181,13 +181,13 @@ class Explanation:
     def _use(self) -> Utilisation:
         return Utilisation(self.examination.load, self.examination.load)
 
-    def ranked(self, most: int | None = None) -> list[Ranked]:
+    def rank_nodes(self, most: int | None = None) -> list[Ranked]:
         """Nodes that fit, best first, the chosen one before its equals."""
-        return [self._ranked(int(at)) for at in self._order[:most]]
+        return [self._rank_node(int(at)) for at in self._order[:most]]
 
     def ranked_node(self, name: str) -> Ranked | None:
         at = self._position.get(name)
-        return None if at is None else self._ranked(at)
+        return None if at is None else self._rank_node(at)
 
     def rejections(self) -> list[Rejected]:
         """Nodes that do not fit by reason, the most frequent reason first."""
@@ -247,7 +247,7 @@ class Explanation:
 
         return sorted(range(len(names)), key=place)
 
-    def _ranked(self, at: int) -> Ranked:
+    def _rank_node(self, at: int) -> Ranked:
         decision = self.decision
         name = decision.node_names[decision.feasible[at]]
         if decision.total is None:

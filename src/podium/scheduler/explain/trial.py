@@ -48,11 +48,11 @@ class Trial:
 
     def decide_in_order(self, pods: Sequence[Pod]) -> list[Decision]:
         """Attempts for several pods, each of which keeps its node until the last has been tried."""
-        with self.placing(pods) as decisions:
+        with self.with_placed_pods(pods) as decisions:
             return decisions
 
     @contextmanager
-    def placing(self, pods: Sequence[Pod]) -> Iterator[list[Decision]]:
+    def with_placed_pods(self, pods: Sequence[Pod]) -> Iterator[list[Decision]]:
         """The cluster with some pods on the nodes that they find, one after the other."""
         held: list[Binding] = []
         with ExitStack() as stack:
@@ -82,7 +82,7 @@ class Trial:
     # other clusters
 
     @contextmanager
-    def supposing(self, hypothesis: Hypothesis) -> Iterator[None]:
+    def with_hypothesis(self, hypothesis: Hypothesis) -> Iterator[None]:
         """The cluster as a hypothesis has it; pods that would have to move are on no node."""
         with ExitStack() as stack:
             leaving = (*hypothesis.removed, *hypothesis.moved, *hypothesis.preempted)
@@ -142,7 +142,7 @@ class Trial:
                 cluster.put_node(before)
 
     @contextmanager
-    def cordoned(self, names: Iterable[str]) -> Iterator[None]:
+    def with_cordoned_nodes(self, names: Iterable[str]) -> Iterator[None]:
         """The cluster with some of its nodes closed to new pods."""
         nodes = self.engine.cluster.nodes
         with ExitStack() as stack:
@@ -175,9 +175,9 @@ class Trial:
         try:
             gate = self.engine.pre_enqueue(info)
         except UnknownProfileError as problem:
-            return self.engine.gated(info, unresolvable(str(problem)))
+            return self.engine.record_gated(info, unresolvable(str(problem)))
         if gate is not None:
-            return self.engine.gated(info, gate)
+            return self.engine.record_gated(info, gate)
         attempt = self.engine.schedule(info, self._ask)
         if attempt.binding is not None:
             held.append(attempt.binding)

@@ -29,7 +29,7 @@ from podium.scheduler.config.types import Extender
 
 
 @dataclass(frozen=True, slots=True)
-class Victims:
+class PreemptVictims:
     """Pods of one node that would have to go, most important first."""
 
     pods: tuple[Pod, ...]
@@ -63,7 +63,7 @@ class PreemptCall:
 
     extender: Extender
     pod: Pod
-    victims: Mapping[str, Victims]
+    victims: Mapping[str, PreemptVictims]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +96,14 @@ class PrioritizeAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class MetaVictims:
+class PreemptMetaVictims:
     uids: tuple[str, ...]
     violations: int
 
 
 @dataclass(frozen=True, slots=True)
 class PreemptAnswer:
-    victims: Mapping[str, MetaVictims]
+    victims: Mapping[str, PreemptMetaVictims]
 
 
 @dataclass(frozen=True, slots=True)

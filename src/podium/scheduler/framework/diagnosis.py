@@ -104,7 +104,7 @@ class FilterResult:
         self._survivors: Rows | None = None
         self._groups: Sequence[Group] | None = None
 
-    def continued(self) -> "FilterResult":
+    def fork(self) -> "FilterResult":
         """A result that starts where this one ends. Arrays are shared until the twin has to
         change one; this one must not change any more."""
         twin = FilterResult.__new__(FilterResult)
@@ -165,7 +165,7 @@ class FilterResult:
         for position in positions.tolist():
             self.overrides[position] = status
 
-    def passed(self) -> Mask:
+    def mask_passed(self) -> Mask:
         mask: Mask = self.failed == 0
         for position in self.overrides:
             mask[position] = False
@@ -175,7 +175,7 @@ class FilterResult:
         """The rows that passed."""
         if self._survivors is None:
             rows = self.rows
-            self._survivors = indices(rows)[self.passed()] if self.rejected_any else rows
+            self._survivors = indices(rows)[self.mask_passed()] if self.rejected_any else rows
         return self._survivors
 
     def status(self, position: int) -> Status | None:
@@ -190,10 +190,10 @@ class FilterResult:
     def groups(self) -> Sequence[Group]:
         """Rejected positions grouped by equal verdict, each group with its status."""
         if self._groups is None:
-            self._groups = tuple(self._grouped())
+            self._groups = tuple(self._iterate_groups())
         return self._groups
 
-    def _grouped(self) -> Iterator[Group]:
+    def _iterate_groups(self) -> Iterator[Group]:
         if self.values is not None:
             failed = self.failed
             if self.overrides:

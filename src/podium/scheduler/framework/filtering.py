@@ -209,7 +209,7 @@ def _together(
         return run_filters(plugins, trial, nominated_rows)
     # Within a trial: put them there, and take them away again.
     usage, rows = cycle.usage, nominated_rows.tolist()
-    ports = {row: usage.ports.used(row) for row in rows if _have_ports(by_row[row])}
+    ports = {row: usage.ports.used_ports(row) for row in rows if _have_ports(by_row[row])}
     for row in rows:
         for pod in by_row[row]:
             usage.add(row, pod)

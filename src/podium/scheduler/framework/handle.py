@@ -30,7 +30,7 @@ from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scheduler.cluster.catalog import KnownPods, PodIndex
+from podium.scheduler.cluster.catalog import IndexedPods, PodIndex
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.flags.client_settings import ClientSettings
@@ -81,7 +81,7 @@ class PluginMetric:
         """Values of the labels, in their order, and a number for each."""
         raise NotImplementedError
 
-    def _checked(self, labels: Labels) -> Labels:
+    def _check_labels(self, labels: Labels) -> Labels:
         if len(labels) != len(self.labels):
             raise MetricError(f"metric {self.name} has the labels {self.labels}, not {labels}")
         return labels
@@ -99,7 +99,7 @@ class CounterMetric(PluginMetric):
     def add(self, *labels: str, amount: int = 1) -> None:
         known = self._counts.get(labels)
         if known is None:
-            known = self._counts[self._checked(labels)] = 0
+            known = self._counts[self._check_labels(labels)] = 0
         self._counts[labels] = known + amount
 
     def samples(self) -> Samples:
@@ -120,7 +120,7 @@ class GaugeMetric(PluginMetric):
         self._read = read
 
     def samples(self) -> Samples:
-        return [(self._checked(labels), number) for labels, number in self._read()]
+        return [(self._check_labels(labels), number) for labels, number in self._read()]
 
 
 class PluginMetrics:
@@ -218,7 +218,7 @@ class Handle:
         extenders: Extenders = (),
         *,
         sources: Sources | None = None,
-        pods: KnownPods | None = None,
+        pods: IndexedPods | None = None,
         client_settings: ClientSettings | None = None,
         log: Log = SILENT,
         metrics: PluginMetrics | None = None,
@@ -234,7 +234,7 @@ class Handle:
         self.client_settings = client_settings
         self.log = log
         self.metrics = metrics if metrics is not None else PluginMetrics()
-        self._pods = pods if pods is not None else KnownPods()
+        self._pods = pods if pods is not None else IndexedPods()
 
     @property
     def new_node_actions(self) -> Action:

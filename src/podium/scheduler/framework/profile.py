@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scheduler.cluster.catalog import KnownPods
+from podium.scheduler.cluster.catalog import IndexedPods
 from podium.scheduler.cluster.growth import Rows
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.errors import ConfigurationError, FieldProblem
@@ -52,7 +52,7 @@ from podium.scheduler.framework.points import (
     ScorePlugin,
 )
 from podium.scheduler.framework.queued import WaitingPods
-from podium.scheduler.framework.registry import ArgumentsError, Registry, arguments_of
+from podium.scheduler.framework.registry import ArgumentsError, PluginRegistry, arguments_of
 from podium.scheduler.framework.scoring import PluginScores, run_pre_scores, run_scores
 from podium.scheduler.framework.sources import Sources
 
@@ -80,7 +80,7 @@ class Profile:
         self.filter = self._at(ExtensionPoint.FILTER, FilterPlugin)
         self.post_filter = self._at(ExtensionPoint.POST_FILTER, PostFilterPlugin)
         self.pre_score = self._at_or_needed(ExtensionPoint.PRE_SCORE, PreScorePlugin)
-        self.score = self._weighted(ExtensionPoint.SCORE, ScorePlugin)
+        self.score = self._list_weighted(ExtensionPoint.SCORE, ScorePlugin)
         self.reserve = self._at(ExtensionPoint.RESERVE, ReservePlugin)
         self.permit = self._at(ExtensionPoint.PERMIT, PermitPlugin)
         self.pre_bind = self._at(ExtensionPoint.PRE_BIND, PreBindPlugin)
@@ -89,7 +89,9 @@ class Profile:
         self.placement_generate = self._at(
             ExtensionPoint.PLACEMENT_GENERATE, PlacementGeneratePlugin
         )
-        self.placement_score = self._weighted(ExtensionPoint.PLACEMENT_SCORE, PlacementScorePlugin)
+        self.placement_score = self._list_weighted(
+            ExtensionPoint.PLACEMENT_SCORE, PlacementScorePlugin
+        )
 
     def set_weights(self, lists: PointLists) -> None:
         """Score with the plugins and weights of these lists from now on, between two cycles; they
@@ -97,8 +99,10 @@ class Profile:
         if lists == self._lists:
             return
         self._lists = lists
-        self.score = self._weighted(ExtensionPoint.SCORE, ScorePlugin)
-        self.placement_score = self._weighted(ExtensionPoint.PLACEMENT_SCORE, PlacementScorePlugin)
+        self.score = self._list_weighted(ExtensionPoint.SCORE, ScorePlugin)
+        self.placement_score = self._list_weighted(
+            ExtensionPoint.PLACEMENT_SCORE, PlacementScorePlugin
+        )
         self.templates = TemplateCache(kinds_to_pass_over(self.plugins.values()))
         if self.vectors is not None:
             self.vectors = VectorCache()
@@ -174,14 +178,14 @@ class Profile:
                     found.append(plugin)
         return found
 
-    def _weighted(self, point: ExtensionPoint, kind: type[P]) -> list[tuple[P, int]]:
+    def _list_weighted(self, point: ExtensionPoint, kind: type[P]) -> list[tuple[P, int]]:
         weights = {ref.name: ref.weight or 1 for ref in self._lists[point]}
         return [(plugin, weights[plugin.name]) for plugin in self._at(point, kind)]
 
 
 def build_profiles(
     configuration: Configuration,
-    registry: Registry,
+    registry: PluginRegistry,
     cluster: Cluster,
     gates: FeatureGates,
     waiting: WaitingPods,
@@ -189,7 +193,7 @@ def build_profiles(
     clock: Callable[[], float] = lambda: 0.0,
     *,
     sources: Sources | None = None,
-    pods: KnownPods | None = None,
+    pods: IndexedPods | None = None,
     client_settings: ClientSettings | None = None,
     log: Log = SILENT,
     metrics: PluginMetrics | None = None,
@@ -197,7 +201,7 @@ def build_profiles(
     """Every profile of a configuration, by scheduler name; raises ConfigurationError."""
     metrics = metrics if metrics is not None else PluginMetrics()
     sources = sources if sources is not None else Sources(cluster.nodes, clock)
-    known_pods = pods if pods is not None else KnownPods()
+    known_pods = pods if pods is not None else IndexedPods()
     lists = expand_profiles(configuration, registry.implements, registry.__contains__)
     extenders = in_calling_order(configuration.extenders)
     return {
@@ -228,7 +232,7 @@ def _build_profile(
     configuration: ProfileConfiguration,
     index: int,
     lists: PointLists,
-    registry: Registry,
+    registry: PluginRegistry,
     handle: Handle,
 ) -> Profile:
     plugins = {

@@ -43,7 +43,7 @@ class LatePlugins:
     load: Callable[[], Iterable[type[Plugin]]] = tuple
 
 
-class Registry:
+class PluginRegistry:
     def __init__(
         self, plugins: Iterable[type[Plugin]] = (), late: LatePlugins | None = None
     ) -> None:
@@ -91,9 +91,9 @@ class Registry:
     def __iter__(self) -> Iterator[str]:
         return iter(sorted({*self._plugins, *self._late.names}))
 
-    def with_plugins(self, *plugins: type[Plugin]) -> "Registry":
+    def with_plugins(self, *plugins: type[Plugin]) -> "PluginRegistry":
         """A copy with more plugins in it."""
-        copy = Registry(self._plugins.values(), self._late)
+        copy = PluginRegistry(self._plugins.values(), self._late)
         for plugin in plugins:
             copy.register(plugin)
         return copy

@@ -11,7 +11,7 @@ that old configurations and Policy files still name; these are loaded when one o
 from typing import Final
 
 from podium.scheduler.framework.points import Plugin
-from podium.scheduler.framework.registry import LatePlugins, Registry
+from podium.scheduler.framework.registry import LatePlugins, PluginRegistry
 from podium.scheduler.plugins.default_binder import DefaultBinder
 from podium.scheduler.plugins.default_preemption import DefaultPreemption
 from podium.scheduler.plugins.dynamic_resources import DynamicResources
@@ -80,8 +80,8 @@ LEGACY: Final = (
 )
 
 
-def in_tree_registry() -> Registry:
-    return Registry(IN_TREE, LatePlugins(LEGACY, _load_legacy))
+def in_tree_registry() -> PluginRegistry:
+    return PluginRegistry(IN_TREE, LatePlugins(LEGACY, _load_legacy))
 
 
 def _load_legacy() -> tuple[type[Plugin], ...]:

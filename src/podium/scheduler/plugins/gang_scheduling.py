@@ -95,7 +95,7 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin):
             return None
         group = cluster.pod_groups.get(key)
         if group.scheduled_count < gang.min_count:
-            cycle.to_activate.update((member.key, member) for member in group.unscheduled())
+            cycle.to_activate.update((member.key, member) for member in group.unscheduled_pods())
             return PermitResult(TOO_FEW_PLACED, LONGEST_WAIT_S)
         for uid in group.assumed:
             waiting = self.handle.waiting.get(uid)

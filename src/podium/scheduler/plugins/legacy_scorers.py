@@ -72,7 +72,7 @@ from podium.scheduler.plugins.resources.allocation import (
     LeastAllocated,
     MostAllocated,
 )
-from podium.scheduler.plugins.resources.allocation import RequestedToCapacityRatio as Curve
+from podium.scheduler.plugins.resources.allocation import RequestedToCapacityRatioScorer as Curve
 from podium.scheduler.plugins.resources.columns import ResourceColumns
 from podium.scheduler.plugins.topology import OwnerSelectors
 

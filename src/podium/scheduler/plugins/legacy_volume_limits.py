@@ -43,7 +43,7 @@ from podium.scheduler.plugins.volumes.csi_translation import (
 )
 from podium.scheduler.plugins.volumes.pod_claims import (
     NO_CLAIM_NAME,
-    PodClaim,
+    PodVolumeClaim,
     claim_not_found,
     claim_of,
     controls,
@@ -100,7 +100,7 @@ class LegacyVolumeLimits(PreFilterPlugin, FilterPlugin):
         if not new:
             return None
         if self._args.annotated_migration:
-            migrated = self._csi_nodes.migrated(self.disk.name)
+            migrated = self._csi_nodes.mask_migrated(self.disk.name)
         else:
             migrated = self._csi_nodes.exists()
         rejected: dict[int, Status] = {}
@@ -145,7 +145,7 @@ class LegacyVolumeLimits(PreFilterPlugin, FilterPlugin):
             if found is not None:
                 yield found
 
-    def _claimed_id(self, pod: Pod, used: PodClaim, *, new: bool) -> str | None:
+    def _claimed_id(self, pod: Pod, used: PodVolumeClaim, *, new: bool) -> str | None:
         namespace = pod.metadata.namespace
         if not used.name:
             raise UncountableError(NO_CLAIM_NAME)

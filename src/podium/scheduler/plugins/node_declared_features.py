@@ -25,7 +25,7 @@ from podium.scheduler.framework.explanations.finding import (
     Finding,
     Narrowing,
     NodeRequirement,
-    joined,
+    join_words,
 )
 from podium.scheduler.framework.explanations.situation import AttemptView, Situation
 from podium.scheduler.framework.handle import Handle
@@ -155,7 +155,7 @@ def find_features(view: AttemptView, among: Mask) -> list[Finding]:
 def narrow_by_features(view: AttemptView) -> Narrowing:
     """Where kubelets declare what the pod needs."""
     needed = needed_bits(view.pod.spec)
-    told = joined(name for bit, name in enumerate(FEATURES) if needed >> bit & 1)
+    told = join_words(name for bit, name in enumerate(FEATURES) if needed >> bit & 1)
     rejected = view.rejected(NodeDeclaredFeatures.name)
     return Narrowing(NodeDeclaredFeatures.name, ~rejected, f"declare {told}", f"declares {told}")
 
@@ -164,7 +164,7 @@ def _describe_missing(view: AttemptView, bits: int, positions: list[int]) -> Fin
     mask: Mask = ~view.everywhere
     mask[positions] = True
     names = [name for bit, name in enumerate(FEATURES) if bits >> bit & 1]
-    told = joined(names)
+    told = join_words(names)
     nobody = view.rejected(NodeDeclaredFeatures.name).all()
     who = "no node declares it" if nobody else view.say(mask, "does", "do") + " not declare it"
     return Finding(

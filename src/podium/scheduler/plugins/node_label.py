@@ -10,7 +10,7 @@ from typing import Final
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.growth import Mask
 from podium.scheduler.config.typed_args import NodeLabelArgs
-from podium.scheduler.framework.explanations.finding import Finding, joined
+from podium.scheduler.framework.explanations.finding import Finding, join_words
 from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.framework.node_form import NodeFilterPlugin, NodeScorePlugin, NodeView
 from podium.scheduler.framework.scoring import MAX_SCORE
@@ -48,6 +48,6 @@ def find_label_presence(view: AttemptView, among: Mask, args: NodeLabelArgs) -> 
     """NodeLabel: labels that the configuration wants to be there, or not to be."""
     parts = [f"label {label}" for label in args.present_labels]
     parts += [f"no label {label}" for label in args.absent_labels]
-    wanted = joined(parts)
+    wanted = join_words(parts)
     clause = f"the scheduler's NodeLabel rule wants {wanted}; {view.say(among, 'does', 'do')} not"
     return [Finding("node-label-rule", wanted, among, clause, f"NodeLabel wants {wanted}")]

@@ -21,7 +21,7 @@ from podium.scheduler.framework.dependence import PlacementLimits
 from podium.scheduler.framework.diagnosis import Verdict, rejecting
 from podium.scheduler.framework.events import Action, Registration, Resource
 from podium.scheduler.framework.explanations import disturbance
-from podium.scheduler.framework.explanations.finding import Finding, joined, some
+from podium.scheduler.framework.explanations.finding import Finding, join_words, some
 from podium.scheduler.framework.explanations.situation import (
     MAX_STEPS_OF_A_KIND,
     AttemptView,
@@ -117,7 +117,7 @@ def _describe_taken(
 ) -> Finding:
     mask: Mask = ~view.everywhere
     mask[positions] = True
-    told = joined(_port_text(port) for port in ports)
+    told = join_words(_port_text(port) for port in ports)
     names = [name for position in positions for name in holders[position]]
     clause = (
         f"host port {told} is taken by {some(names)}: {view.say(mask, 'has', 'have')} such a pod"
@@ -128,7 +128,7 @@ def _describe_taken(
         mask,
         clause,
         f"host port {told} is taken",
-        lambda position: f"host port {told} is taken by {joined(holders[position])}",
+        lambda position: f"host port {told} is taken by {join_words(holders[position])}",
         facts={"ports": [_port_text(port) for port in ports], "pods": list(names[:20])},
     )
 

@@ -28,7 +28,12 @@ from podium.scheduler.framework.handle import Handle
 from podium.scheduler.framework.points import PreScorePlugin, ScorePlugin
 from podium.scheduler.framework.scoring import MAX_SCORE
 from podium.scheduler.framework.status import SKIP, Status
-from podium.scheduler.plugins.resources.columns import Amount, Buffers, Column, ResourceColumns
+from podium.scheduler.plugins.resources.columns import (
+    Amount,
+    Buffers,
+    ResourceColumn,
+    ResourceColumns,
+)
 from podium.scheduler.plugins.resources.extended_resource_classes import ExtendedResourceClasses
 from podium.scheduler.plugins.resources.stack import Floats, Stack, number_patterns
 
@@ -83,7 +88,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
     def _asks_for_nothing(self, requests: Mapping[str, int]) -> bool:
         return not any(requests.get(spec.name) for spec in self._columns.resources)
 
-    def _score_columns(self, columns: Sequence[Column], count: int) -> Ints:
+    def _score_columns(self, columns: Sequence[ResourceColumn], count: int) -> Ints:
         """Rows that have the same resources are scored together."""
         if all(column.considered is None for column in columns):
             return self._score(columns, count)
@@ -105,11 +110,11 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         np.minimum(used, stack.allocatable[:, None], out=used)
         return _scores_of(self._spread(tuple(used / stack.divisor[:, None]), count))
 
-    def _score(self, columns: Sequence[Column], count: int) -> Ints:
+    def _score(self, columns: Sequence[ResourceColumn], count: int) -> Ints:
         fractions = [self._fractions(i, c) for i, c in enumerate(columns)]
         return _scores_of(self._spread(fractions, count))
 
-    def _fractions(self, number: int, column: Column) -> Floats:
+    def _fractions(self, number: int, column: ResourceColumn) -> Floats:
         """Used fractions, at most 1: with the pod in the first row, without it in the second."""
         count = len(column.used)
         used = self._buffers.ints("used", 2 * count).reshape(2, count)
@@ -179,7 +184,7 @@ def _balance(fractions: Sequence[float]) -> int:
     return int((1.0 - math.sqrt(variance / len(fractions))) * MAX_SCORE)
 
 
-def _part(column: Column, positions: npt.NDArray[np.intp]) -> Column:
+def _part(column: ResourceColumn, positions: npt.NDArray[np.intp]) -> ResourceColumn:
     """A column at some positions, all of which consider it."""
     return column._replace(
         allocatable=column.allocatable[positions],

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.tolerations import NO_SCHEDULE, tolerated
+from podium.kubernetes.rules.tolerations import NO_SCHEDULE, is_tolerated
 from podium.scheduler.cluster.growth import Mask, Rows
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.framework.cycle import Cycle
@@ -64,7 +64,7 @@ class NodeUnschedulable(FilterPlugin):
 
 def _tolerates_cordons(pod: Pod) -> bool:
     # The taint has no value, so that nothing compares with it.
-    return tolerated(pod.spec.tolerations, *UNSCHEDULABLE_TAINT, comparison=False)
+    return is_tolerated(pod.spec.tolerations, *UNSCHEDULABLE_TAINT, comparison=False)
 
 
 def find_cordons(view: AttemptView, among: Mask) -> list[Finding]:

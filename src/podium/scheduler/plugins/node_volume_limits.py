@@ -130,12 +130,12 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         for driver in volumes.by_driver:
             known = self.handle.cluster.catalog.get(CSIDriver, driver)
             if known is not None and known.spec.prevent_pod_scheduling_if_missing:
-                missing = here & ~self._csi_nodes.installed(driver)[rows]
+                missing = here & ~self._csi_nodes.mask_installed(driver)[rows]
                 text = f"{driver} CSI driver is not installed on the node"
                 answer.reject(missing, unschedulable(text))
 
     def _check_limits(self, answer: "_Answer", new: NewVolumes, cycle: Cycle, rows: Rows) -> None:
-        limited = self._csi_nodes.limited()[rows]
+        limited = self._csi_nodes.mask_limited()[rows]
         if not new.by_driver or not limited.any():
             return
         self._attached.refresh()
@@ -148,9 +148,9 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         limited = limited & ~trial
         for row, problem in self._attached.errors.items():
             answer.reject(limited & _is_row(row, rows), error(problem))
-        answer.reject(limited & self._exceeding(new, rows), TOO_MANY_VOLUMES)
+        answer.reject(limited & self._mask_exceeding(new, rows), TOO_MANY_VOLUMES)
 
-    def _exceeding(self, new: NewVolumes, rows: Rows) -> Mask:
+    def _mask_exceeding(self, new: NewVolumes, rows: Rows) -> Mask:
         too_many: Mask = np.zeros(count_of(rows), dtype=np.bool_)
         for driver, volumes in new.by_driver.items():
             limit = self._csi_nodes.limits(driver)[rows]
@@ -289,7 +289,7 @@ def find_limits(view: AttemptView, among: Mask) -> list[Finding]:
         nodes = among & (limits != NO_LIMIT) & (counts + new > limits)
         if nodes.any():
             found.append(_find_limit(view, driver, new, nodes, limits, counts))
-        missing = among & ~nodes & ~columns.installed(driver)[view.rows]
+        missing = among & ~nodes & ~columns.mask_installed(driver)[view.rows]
         if missing.any():
             clause = view.say(missing, "does", "do") + f" not have CSI driver {driver}"
             text = f"CSI driver {driver} is not installed on the node"

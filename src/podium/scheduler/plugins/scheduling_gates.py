@@ -11,7 +11,7 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.framework.events import Action, Registration, Resource
 from podium.scheduler.framework.explanations import disturbance
-from podium.scheduler.framework.explanations.finding import joined
+from podium.scheduler.framework.explanations.finding import join_words
 from podium.scheduler.framework.explanations.situation import Situation
 from podium.scheduler.framework.plugin import ProposedChange, RefusalCause
 from podium.scheduler.framework.points import PreEnqueuePlugin
@@ -49,7 +49,7 @@ def explain_gates(pod: Pod) -> RefusalCause:
     names = [gate.name for gate in pod.spec.scheduling_gates or ()]
     noun = "scheduling gate" if len(names) == 1 else "scheduling gates"
     it = "it" if len(names) == 1 else "them"
-    text = f"The pod waits for {noun} {joined(names)}; whoever set {it} has to remove {it}."
+    text = f"The pod waits for {noun} {join_words(names)}; whoever set {it} has to remove {it}."
     return RefusalCause(
         "scheduling-gates", ",".join(names), text, {"gates": [*names]}, keeps_message=True
     )

@@ -20,7 +20,7 @@ from podium.scheduler.cluster.pod_classes import PodQuery
 from podium.scheduler.config.typed_args import ServiceAffinityArgs
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.diagnosis import Verdict, rejecting
-from podium.scheduler.framework.explanations.finding import Finding, joined
+from podium.scheduler.framework.explanations.finding import Finding, join_words
 from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.framework.points import FilterPlugin, PreFilterPlugin, ScorePlugin
 from podium.scheduler.framework.scoring import MAX_SCORE
@@ -38,7 +38,7 @@ class ServiceAffinity(PreFilterPlugin, FilterPlugin, ScorePlugin):
         return None if self.args.affinity_labels else SKIP
 
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
-        demanded = self._demanded(cycle)
+        demanded = self._find_demanded_labels(cycle)
         if not demanded:
             return None
         labels_of = cycle.nodes.labels.labels_of
@@ -69,7 +69,7 @@ class ServiceAffinity(PreFilterPlugin, FilterPlugin, ScorePlugin):
                     sums[i] += MAX_SCORE * free / len(labels)
         return np.array([int(points) for points in sums], dtype=np.int64)
 
-    def _demanded(self, cycle: Cycle) -> dict[str, str]:
+    def _find_demanded_labels(self, cycle: Cycle) -> dict[str, str]:
         wanted = cycle.pod.pod.spec.node_selector or {}
         labels = self.args.affinity_labels
         demanded = {label: wanted[label] for label in labels if label in wanted}
@@ -110,7 +110,7 @@ def find_service_affinity(
     view: AttemptView, among: Mask, args: ServiceAffinityArgs
 ) -> list[Finding]:
     """ServiceAffinity: nodes that are unlike those on which the service's pods run."""
-    keys = joined(args.affinity_labels)
+    keys = join_words(args.affinity_labels)
     clause = (
         f"the scheduler's ServiceAffinity rule keeps pods of a service on nodes alike in {keys};"
         f" {view.say(among, 'differs', 'differ')}"

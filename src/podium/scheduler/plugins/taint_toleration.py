@@ -23,9 +23,9 @@ from podium.kubernetes.rules.tolerations import (
     HARD_EFFECTS,
     PREFER_NO_SCHEDULE,
     describe_taint,
-    tolerated,
+    find_untolerated_taint,
+    is_tolerated,
     toleration_of,
-    untolerated,
 )
 from podium.scheduler.cluster.growth import Ints, Mask, Rows, count_of
 from podium.scheduler.cluster.node_matching import untolerated_counts, untolerated_mask
@@ -36,7 +36,12 @@ from podium.scheduler.framework.dependence import Dependence
 from podium.scheduler.framework.diagnosis import Verdict, rejecting
 from podium.scheduler.framework.events import Action, Registration, Resource
 from podium.scheduler.framework.explanations import disturbance
-from podium.scheduler.framework.explanations.finding import Finding, Relaxation, Restated, joined
+from podium.scheduler.framework.explanations.finding import (
+    Finding,
+    Relaxation,
+    Restated,
+    join_words,
+)
 from podium.scheduler.framework.explanations.situation import (
     MAX_STEPS_OF_A_KIND,
     AttemptView,
@@ -143,7 +148,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
 
     def _admits(self, node: Node, pod: PodInfo) -> bool:
         taints, tolerations = node.spec.taints, pod.pod.spec.tolerations
-        return untolerated(taints, tolerations, comparison=self._comparison) is None
+        return find_untolerated_taint(taints, tolerations, comparison=self._comparison) is None
 
 
 def find_taints(view: AttemptView, among: Mask) -> list[Finding]:
@@ -179,14 +184,14 @@ def untolerated_taints(
     return tuple(
         taint
         for taint in taints
-        if taint[2] in HARD_EFFECTS and not tolerated(given, *taint, comparison=comparison)
+        if taint[2] in HARD_EFFECTS and not is_tolerated(given, *taint, comparison=comparison)
     )
 
 
 def _describe_taints(view: AttemptView, taints: tuple[TaintTriple, ...], mask: Mask) -> Finding:
     texts = [describe_taint(*taint) for taint in taints]
     noun = "taint" if len(taints) == 1 else "taints"
-    what = f"{noun} {joined(texts)}"
+    what = f"{noun} {join_words(texts)}"
     toleration = "with that toleration" if len(taints) == 1 else "with those tolerations"
     return Finding(
         "untolerated-taint",
@@ -292,7 +297,7 @@ def untolerated_taints_of(pod: Pod, node: Node, gates: FeatureGates) -> tuple[Ta
         taint
         for taint in node.spec.taints or ()
         if taint.effect in HARD_EFFECTS
-        and not tolerated(given, taint.key, taint.value, taint.effect, comparison=comparison)
+        and not is_tolerated(given, taint.key, taint.value, taint.effect, comparison=comparison)
     )
 
 

@@ -68,7 +68,7 @@ class Topology(NamedTuple):
         totals[0] = 0
         return totals
 
-    def inhabited(self, eligible: Mask) -> Mask:
+    def mask_inhabited(self, eligible: Mask) -> Mask:
         """Which slots have an eligible row; slot 0 never counts."""
         found: Mask = np.zeros(self.domain_count + 1, dtype=np.bool_)
         found[self.slots[eligible]] = True
@@ -292,6 +292,6 @@ def _narrow_selector(wanted: dict[str, str], selector: LabelSelector | None) -> 
     if selector is None:
         return by_services
     try:
-        return by_services.merged(selector_of(selector))
+        return by_services.merge(selector_of(selector))
     except SelectorError:
         return by_services

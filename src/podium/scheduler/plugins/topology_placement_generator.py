@@ -46,7 +46,7 @@ def _domain_in_use(group: PodGroupCycle, key: str) -> str | None:
     """The domain of members that have nodes, None if none has."""
     nodes = group.cluster.nodes
     domain: str | None = None
-    for member, node_name in group.cluster.pod_groups.get(group.key).scheduled():
+    for member, node_name in group.cluster.pod_groups.get(group.key).scheduled_pods():
         if not nodes.is_present(node_name):
             problem = f'nodeinfo not found for node name "{node_name}"'
             raise NoDomain(NO_DOMAIN.format(f"getting node for pod {member.key}: {problem}"))

@@ -32,7 +32,7 @@ from podium.scheduler.cluster.usage import Usage
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.diagnosis import Verdict, choosing
 from podium.scheduler.framework.events import Action, Registration, Resource
-from podium.scheduler.framework.explanations.finding import Finding, joined, some
+from podium.scheduler.framework.explanations.finding import Finding, join_words, some
 from podium.scheduler.framework.explanations.situation import AttemptView, Situation
 from podium.scheduler.framework.plugin import RefusalCause
 from podium.scheduler.framework.points import FilterPlugin, PreFilterExtensions, PreFilterPlugin
@@ -103,7 +103,7 @@ class InlineDisks:
         self._rows: defaultdict[Disk, set[int]] = defaultdict(set)
         self._disks: dict[int, set[Disk]] = {}
 
-    def conflicting(self, pod: Pod, usage: Usage) -> Mask:
+    def mask_conflicting(self, pod: Pod, usage: Usage) -> Mask:
         """Over all rows: where a disk of the pod collides with one in use."""
         self._catch_up()
         size = self._cluster.nodes.size
@@ -210,7 +210,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin):
             return None
         if self._disks is None:
             self._disks = InlineDisks(self.handle.cluster)
-        return self._disks.conflicting(cycle.pod.pod, cycle.usage)[rows]
+        return self._disks.mask_conflicting(cycle.pod.pod, cycle.usage)[rows]
 
     def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
         return find_restrictions(view, among)
@@ -292,7 +292,7 @@ def _find_exclusive(view: AttemptView, among: Mask) -> Iterator[Finding]:
 
 
 def _find_disks(view: AttemptView, among: Mask) -> Finding:
-    names = joined(sorted({disk.identity[-1] for disk in disks_of(view.pod)}))
+    names = join_words(sorted({disk.identity[-1] for disk in disks_of(view.pod)}))
     users = {
         position: [pod.key for pod in view.pods_on(position) if conflicts(view.pod, pod.pod)]
         for position in view.positions(among)

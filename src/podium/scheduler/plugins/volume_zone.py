@@ -23,7 +23,7 @@ from podium.scheduler.framework.explanations.finding import (
     Finding,
     Narrowing,
     NodeRequirement,
-    joined,
+    join_words,
     some,
 )
 from podium.scheduler.framework.explanations.situation import AttemptView
@@ -229,7 +229,7 @@ def _constraints_changed(
 
 def narrow_by_zones(view: AttemptView) -> Narrowing:
     """Where zone and region labels of the pod's volumes let it go."""
-    names = joined(
+    names = join_words(
         v.metadata.name for _, v in bound_volumes(view.catalog, view.pod) if constraints_of(v)
     )
     text = f"in the zone of PersistentVolume {names}"
@@ -245,7 +245,7 @@ def find_zones(view: AttemptView, among: Mask) -> list[Finding]:
             there = view.label(STABLE_KEY.get(key, key), among) or view.label(key, among)
             if all(value in constraint.values for value, _ in there):
                 continue
-            wanted = joined(sorted(constraint.values), "or")
+            wanted = join_words(sorted(constraint.values), "or")
             clause = (
                 f"PersistentVolume {volume.metadata.name} of {claim_name(claim)} is in {key}"
                 f" {wanted}, the nodes are in {some([value for value, _ in there])}"

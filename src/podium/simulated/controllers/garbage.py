@@ -148,10 +148,10 @@ class Garbage:
         self._watched.add(resource)
         store = self._informers.store_of(resource)
         for obj in store.all():
-            self._changed(resource, None, obj)
-        store.listen(lambda old, new: self._changed(resource, old, new))
+            self._handle_change(resource, None, obj)
+        store.listen(lambda old, new: self._handle_change(resource, old, new))
 
-    def _changed(
+    def _handle_change(
         self, resource: ResourceType, old: KubeObject | None, new: KubeObject | None
     ) -> None:
         if new is None:

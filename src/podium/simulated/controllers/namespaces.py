@@ -24,7 +24,7 @@ from podium.kubernetes.controllers.objects import changed_condition
 from podium.kubernetes.kinds.meta import Condition, KubeObject, KubeStruct
 from podium.kubernetes.rules.timestamps import Moment
 from podium.simulated.clock import ClusterClock
-from podium.simulated.informers import Informers, ServedKinds
+from podium.simulated.informers import DiscoveredKinds, Informers
 
 _FAILURE: Final = "NamespaceDeletionContentFailure"
 _REMAINING: Final = "NamespaceContentRemaining"
@@ -115,7 +115,7 @@ class Namespaces:
     name = "namespaces"
 
     def __init__(
-        self, informers: Informers, client: KubeClient, kinds: ServedKinds, clock: ClusterClock
+        self, informers: Informers, client: KubeClient, kinds: DiscoveredKinds, clock: ClusterClock
     ) -> None:
         self._namespaces = informers.namespaces
         self._client = client
@@ -133,7 +133,7 @@ class Namespaces:
         namespace = self._namespaces.get("", key)
         if namespace is None or not namespace.metadata.is_terminating:
             return None
-        pods = await self._emptied(key, PODS)
+        pods = await self._empty_collection(key, PODS)
         if pods:
             # upstream: what is left is not told before the pods are gone.
             await self._tell(key, NamespaceContents())
@@ -155,13 +155,15 @@ class Namespaces:
             if not kind.resource.namespaced or not kind.verbs >= _NEEDED:
                 continue
             try:
-                contents.add(kind.resource, await self._emptied(namespace, kind.resource))
+                contents.add(kind.resource, await self._empty_collection(namespace, kind.resource))
             except ApiError as refusal:
                 contents.failures.append(str(refusal))
                 problem = problem or refusal
         return contents, problem
 
-    async def _emptied(self, namespace: str, resource: ResourceType) -> list[tuple[str, ...]]:
+    async def _empty_collection(
+        self, namespace: str, resource: ResourceType
+    ) -> list[tuple[str, ...]]:
         """The finalizers of each object that is still there after its deletion was requested."""
         selection = Selection(namespace=namespace)
         page = await self._client.list_page(resource, selection, (("limit", "1"),))

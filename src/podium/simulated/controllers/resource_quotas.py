@@ -23,7 +23,7 @@ from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.workloads import ResourceQuota
 from podium.kubernetes.rules.quota_usage import Amounts, Counted, kinds_of, quota_usage
 from podium.simulated.clock import ClusterClock
-from podium.simulated.informers import Informers, ServedKinds
+from podium.simulated.informers import DiscoveredKinds, Informers
 from podium.simulated.request_executor import RequestExecutor
 
 _RESYNC_S: Final = 300.0
@@ -55,7 +55,7 @@ class ResourceQuotas:
         informers: Informers,
         client: KubeClient,
         executor: RequestExecutor,
-        kinds: ServedKinds,
+        kinds: DiscoveredKinds,
         clock: ClusterClock,
     ) -> None:
         self._informers = informers
@@ -83,7 +83,7 @@ class ResourceQuotas:
             return
         self._followed.add(resource)
 
-        def changed(old: Any, new: Any) -> None:
+        def on_change(old: Any, new: Any) -> None:
             if old is not None and new is not None and _as_counted(old) == _as_counted(new):
                 return
             kind = Counted(resource.group, resource.plural)
@@ -91,7 +91,7 @@ class ResourceQuotas:
                 if kind in kinds_of(quota.spec.hard or ()):
                     self._wake(quota.metadata.key)
 
-        self._informers.store_of(resource).listen(changed)
+        self._informers.store_of(resource).listen(on_change)
 
     async def sync(self, key: tuple[str, str]) -> float | None:
         quota = self._quotas.find(key)

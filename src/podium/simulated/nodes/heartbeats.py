@@ -26,8 +26,8 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
-    Create,
-    Patch,
+    CreateAction,
+    PatchAction,
     Plan,
     Wake,
     status_patch,
@@ -89,7 +89,7 @@ def decide(
         actions.append(_new_lease(node, moment))
     elif rest_s <= 1e-6:
         spec = {"holderIdentity": node.name, "renewTime": moment.micro_timestamp}
-        actions.append(Patch(LEASES, LEASE_NAMESPACE, node.name, {"spec": spec}))
+        actions.append(PatchAction(LEASES, LEASE_NAMESPACE, node.name, {"spec": spec}))
     else:
         return Plan(actions, rest_s)
     return Plan(actions, interval_s)
@@ -123,7 +123,7 @@ def _find_pressures(node: Node) -> set[str]:
     return {_CONDITION_BY_PRESSURE[word] for word in said if word in _CONDITION_BY_PRESSURE}
 
 
-def _new_lease(node: Node, moment: Moment) -> Create:
+def _new_lease(node: Node, moment: Moment) -> CreateAction:
     owner = {"apiVersion": "v1", "kind": "Node", "name": node.name, "uid": node.metadata.uid}
     body = {
         "apiVersion": LEASES.api_version,
@@ -139,7 +139,7 @@ def _new_lease(node: Node, moment: Moment) -> Create:
             "renewTime": moment.micro_timestamp,
         },
     }
-    return Create(LEASES, LEASE_NAMESPACE, body)
+    return CreateAction(LEASES, LEASE_NAMESPACE, body)
 
 
 class Heartbeats:
@@ -279,4 +279,4 @@ class KubeletLabels:
         if node is None or not changed:
             self._wanted.pop(key, None)
             return NOTHING
-        return Plan([Patch(NODES, "", key, {"metadata": {"labels": changed}})], 0.0)
+        return Plan([PatchAction(NODES, "", key, {"metadata": {"labels": changed}})], 0.0)

@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from podium import __version__
-from podium.golang.documents import Document, expand_lists, read_documents
+from podium.golang.documents import SourceDocument, expand_lists, read_documents
 from podium.golang.errors import InputError, ObjectError
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.kubernetes.kinds.node import Node
@@ -77,7 +77,7 @@ def _object(value: JsonValue) -> JsonObject:
     return value if isinstance(value, dict) else {}
 
 
-def _template(document: Document) -> NodeTemplate:
+def _template(document: SourceDocument) -> NodeTemplate:
     value = _object(document.value)
     if value.get("kind") != "Node":
         raise document.error("is no Node", path="kind", remedy="a template is a Node manifest")

@@ -26,8 +26,8 @@ from podium.kubernetes.rules.tolerations import (
     COMPARISON_ALLOWED,
     NO_EXECUTE,
     NO_SCHEDULE,
-    tolerated,
-    untolerated,
+    find_untolerated_taint,
+    is_tolerated,
 )
 
 _PORTS: Final = "node(s) didn't have free ports for the requested pod ports"
@@ -121,7 +121,10 @@ def _rejection(pod: Pod, wanted: Needs, node: Node, present: list[Needs]) -> Rej
     if any(port.conflicts(other) for port in wanted.ports for other in taken):
         return _predicate("NodePorts", _PORTS)
     given, expels = pod.spec.tolerations or (), (NO_EXECUTE,)
-    if untolerated(node.spec.taints, given, expels, comparison=COMPARISON_ALLOWED) is not None:
+    if (
+        find_untolerated_taint(node.spec.taints, given, expels, comparison=COMPARISON_ALLOWED)
+        is not None
+    ):
         return _predicate("TaintToleration", _TAINTS)
     return None
 
@@ -134,7 +137,7 @@ def _pressure(pod: Pod, node: Node) -> Rejection | None:
         return None
     if pressures == [_MEMORY] and (
         pod.status.qos_class != BEST_EFFORT
-        or tolerated(
+        or is_tolerated(
             pod.spec.tolerations, _MEMORY_TAINT, "", NO_SCHEDULE, comparison=COMPARISON_ALLOWED
         )
     ):

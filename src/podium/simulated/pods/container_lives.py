@@ -31,7 +31,13 @@ from podium.kubernetes.controllers.pods import (
     WaitingState,
 )
 from podium.kubernetes.rules.timestamps import Moment
-from podium.simulated.programs.recognition import ContainerFiles, Disks, Mount, Program, recognise
+from podium.simulated.programs.recognition import (
+    ContainerFiles,
+    Disks,
+    Mount,
+    SimulatedProgram,
+    recognise,
+)
 
 _TICK_S: Final = 1e-6
 _REFERENCE: Final = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
@@ -75,7 +81,9 @@ class ContainerRuns:
 
     def __init__(self) -> None:
         self._disks = Disks()
-        self._programs: defaultdict[str, dict[tuple[str, int], Program | None]] = defaultdict(dict)
+        self._programs: defaultdict[str, dict[tuple[str, int], SimulatedProgram | None]] = (
+            defaultdict(dict)
+        )
         self._courses: defaultdict[str, dict[tuple[str, int, str], _Course]] = defaultdict(dict)
 
     def forget(self, pod: Pod) -> None:
@@ -84,7 +92,9 @@ class ContainerRuns:
         self._programs.pop(uid, None)
         self._courses.pop(uid, None)
 
-    def program(self, pod: Pod, container: Container, run: int, begun_s: float) -> Program | None:
+    def program(
+        self, pod: Pod, container: Container, run: int, begun_s: float
+    ) -> SimulatedProgram | None:
         """What a run does, the same whenever it is asked; None if that is not known."""
         known = self._programs[pod.metadata.uid]
         if (container.name, run) not in known:
@@ -145,7 +155,7 @@ class ContainerRuns:
 
     def _recognise(
         self, pod: Pod, container: Container, run: int, words: Sequence[str], at_s: float
-    ) -> Program | None:
+    ) -> SimulatedProgram | None:
         if not words:
             return None
         variables = variables_of(pod, container)
@@ -269,15 +279,15 @@ class Course:
     pod: Pod
     container: Container
     runs: ContainerRuns
-    otherwise: Program
+    otherwise: SimulatedProgram
     """What it does if its command is not known."""
     restarts: tuple[bool, bool]
     """After success, and after failure."""
     pull_problem: str = ""
-    annotated: Program | None = None
+    annotated: SimulatedProgram | None = None
     """What it does whatever its command."""
 
-    def program(self, run: int, begun_s: float) -> Program:
+    def program(self, run: int, begun_s: float) -> SimulatedProgram:
         if self.annotated is not None:
             return self.annotated
         found = self.runs.program(self.pod, self.container, run, begun_s)

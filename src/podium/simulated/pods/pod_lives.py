@@ -38,7 +38,7 @@ from podium.simulated.pods.container_lives import (
     stop_life,
     write_status,
 )
-from podium.simulated.programs.recognition import DONE, FOR_EVER, Program
+from podium.simulated.programs.recognition import DONE, FOR_EVER, SimulatedProgram
 
 _RESTARTS: Final = {"Never": (False, False), "OnFailure": (False, True)}
 """By the pod's policy: after success, and after failure."""
@@ -51,7 +51,7 @@ _DEADLINE_EXCEEDED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class PodLife:
+class PodContainers:
     """Where a pod's containers stand by now."""
 
     pod: Pod
@@ -123,7 +123,7 @@ class PodLife:
         return [container.name for container, life in (*sidecars, *main) if not life.is_ready]
 
 
-def live_on(pod: Pod, moment: Moment, runs: ContainerRuns | None = None) -> PodLife:
+def live_on(pod: Pod, moment: Moment, runs: ContainerRuns | None = None) -> PodContainers:
     """How far a pod has come by now; `runs` is what its containers have done so far."""
     runs = runs or ContainerRuns()
     policy = pod.spec.restart_policy or "Always"
@@ -151,7 +151,7 @@ def live_on(pod: Pod, moment: Moment, runs: ContainerRuns | None = None) -> PodL
     deadline_s = _deadline_s(pod, moment)
     if deadline_s == 0.0:
         init, main = ([stop_life(life, moment, KILLED) for life in each] for each in (init, main))
-    return PodLife(pod, tuple(init), tuple(main), is_turn, has_failed, deadline_s)
+    return PodContainers(pod, tuple(init), tuple(main), is_turn, has_failed, deadline_s)
 
 
 def _deadline_s(pod: Pod, moment: Moment) -> float | None:
@@ -192,15 +192,15 @@ def _are_through(pod: Pod, main: Sequence[Life]) -> bool:
     )
 
 
-def _annotated_program(pod: Pod) -> Program | None:
+def _annotated_program(pod: Pod) -> SimulatedProgram | None:
     """What annotations say that the containers of a pod do."""
     seconds = seconds_of(pod.metadata.annotation(RUN_SECONDS) or "-")
     if seconds is None:
         return None
     if pod.metadata.annotation(RESULT) != "Failed":
-        return Program(seconds)
+        return SimulatedProgram(seconds)
     code = whole_number(pod.metadata.annotation(EXIT_CODE))
-    return Program(seconds, 1 if code is None else code)
+    return SimulatedProgram(seconds, 1 if code is None else code)
 
 
 # --- what is written --------------------------------------------------------------------------
@@ -220,7 +220,7 @@ def closed_gate(pod: Pod) -> str:
     return ", ".join(problems)
 
 
-def life_status(life: PodLife, moment: Moment) -> JsonObject:
+def life_status(life: PodContainers, moment: Moment) -> JsonObject:
     """The status to merge into the pod's."""
     pod, phase = life.pod, life.phase
     spec = pod.spec
@@ -257,7 +257,7 @@ def _is_init_ready(container: Container, life: Life) -> bool:
     return life.ended is not None and not life.ended.exit_code
 
 
-def _conditions(life: PodLife, phase: str) -> list[tuple[str, str, str, str]]:
+def _conditions(life: PodContainers, phase: str) -> list[tuple[str, str, str, str]]:
     """Type, status, reason and message of each."""
     found = [("PodReadyToStartContainers", "True", "", "")]
     if phase in ("Succeeded", "Failed"):
@@ -280,7 +280,7 @@ def _conditions(life: PodLife, phase: str) -> list[tuple[str, str, str, str]]:
     return [*found, ("Ready", *ready), ("ContainersReady", "True", "", "")]
 
 
-def _incomplete(life: PodLife) -> list[str]:
+def _incomplete(life: PodContainers) -> list[str]:
     return [
         container.name
         for container, each in zip(life.pod.spec.init_containers or (), life.init, strict=True)

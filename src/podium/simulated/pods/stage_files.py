@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Final, Literal
 
-from podium.golang.documents import Document, expand_lists, read_documents
+from podium.golang.documents import SourceDocument, expand_lists, read_documents
 from podium.golang.errors import ObjectError
 from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta, Quantity
 from podium.kubernetes.kinds.typed_objects import convert_object
@@ -100,7 +100,7 @@ def read_stages(written: bytes, source: str) -> tuple[Stage, ...]:
     return tuple(stages.values())
 
 
-def _stage(document: Document) -> Stage:
+def _stage(document: SourceDocument) -> Stage:
     try:
         if not isinstance(document.value, dict):
             raise ObjectError("", "is no stage: a stage is a map with kind, metadata and spec")

@@ -26,9 +26,9 @@ from podium.simulated.programs.shell_syntax import (
     If,
     Loop,
     NotUnderstood,
+    ShellText,
     Simple,
     Substitution,
-    Text,
     Variable,
     Word,
     parse,
@@ -36,7 +36,7 @@ from podium.simulated.programs.shell_syntax import (
 
 
 @dataclass(slots=True)
-class Disk:
+class SimulatedDisk:
     """By path, when a file came and went."""
 
     changes: defaultdict[str, list[tuple[float, bool]]] = field(
@@ -57,7 +57,7 @@ class Disk:
 
 class Mount(NamedTuple):
     path: str
-    disk: Disk
+    disk: SimulatedDisk
     below: str = ""
     """Where on the disk the mounted directory begins."""
 
@@ -66,7 +66,7 @@ class Mount(NamedTuple):
 class ContainerFiles:
     """What the container of a program sees: its own disk and what is mounted there."""
 
-    own: Disk = field(default_factory=Disk)
+    own: SimulatedDisk = field(default_factory=SimulatedDisk)
     mounts: tuple[Mount, ...] = ()
     begun_s: float = 0.0
     """When the program began."""
@@ -79,7 +79,7 @@ class ContainerFiles:
         disk, rest = self._find(path)
         disk.write(rest, self.begun_s + after_s, there=there)
 
-    def _find(self, path: str) -> tuple[Disk, str]:
+    def _find(self, path: str) -> tuple[SimulatedDisk, str]:
         for mount in sorted(self.mounts, key=lambda each: len(each.path), reverse=True):
             root = mount.path.rstrip("/")
             if path == root or path.startswith(f"{root}/"):
@@ -91,10 +91,10 @@ class Disks:
     """All disks of a cluster, by whom they belong to; the first of the key is what is forgotten."""
 
     def __init__(self) -> None:
-        self._disks: defaultdict[str, dict[Hashable, Disk]] = defaultdict(dict)
+        self._disks: defaultdict[str, dict[Hashable, SimulatedDisk]] = defaultdict(dict)
 
-    def of(self, owner: str, *which: Hashable) -> Disk:
-        return self._disks[owner].setdefault(which, Disk())
+    def of(self, owner: str, *which: Hashable) -> SimulatedDisk:
+        return self._disks[owner].setdefault(which, SimulatedDisk())
 
     def forget(self, owner: str) -> None:
         self._disks.pop(owner, None)
@@ -113,7 +113,7 @@ _MAX_STEPS: Final = 1000
 """A loop that has gone on for this long does not end."""
 
 
-class Program(NamedTuple):
+class SimulatedProgram(NamedTuple):
     seconds: float | None
     """How long it runs; None: until it is stopped."""
     exit_code: int = 0
@@ -121,15 +121,15 @@ class Program(NamedTuple):
     """Whether it may do something else another time."""
 
 
-FOR_EVER: Final = Program(None)
-DONE: Final = Program(0.0)
+FOR_EVER: Final = SimulatedProgram(None)
+DONE: Final = SimulatedProgram(0.0)
 
 
 def recognise(
     words: Sequence[str],
     variables: Mapping[str, str] | None = None,
     files: ContainerFiles | None = None,
-) -> Program | None:
+) -> SimulatedProgram | None:
     """What a command does; None if it is none of those that are known."""
     if not words:
         return None
@@ -152,7 +152,7 @@ def recognise(
         return None
     except _Ended:
         pass
-    return Program(run.seconds, run.code, run.reads_files)
+    return SimulatedProgram(run.seconds, run.code, run.reads_files)
 
 
 class _Ended(Exception):
@@ -221,9 +221,9 @@ class _Run:
     def _expand(self, word: Word) -> str:
         return "".join(self._part(part) for part in word)
 
-    def _part(self, part: Text | Variable | Arithmetic | Substitution) -> str:
+    def _part(self, part: ShellText | Variable | Arithmetic | Substitution) -> str:
         match part:
-            case Text():
+            case ShellText():
                 return part.text
             case Variable():
                 return self._value(part.name)

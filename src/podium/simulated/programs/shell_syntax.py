@@ -25,7 +25,7 @@ class NotUnderstood(Exception):
     """The program is none of those that are known."""
 
 
-class Text(NamedTuple):
+class ShellText(NamedTuple):
     text: str
 
 
@@ -41,7 +41,7 @@ class Substitution(NamedTuple):
     commands: "Commands"
 
 
-Word = tuple[Text | Variable | Arithmetic | Substitution, ...]
+Word = tuple[ShellText | Variable | Arithmetic | Substitution, ...]
 
 
 class Simple(NamedTuple):
@@ -61,13 +61,13 @@ class Loop(NamedTuple):
     until: bool
 
 
-class Step(NamedTuple):
+class ShellStep(NamedTuple):
     joint: str
     """What is before it: `;`, `&&` or `||`."""
     command: Simple | If | Loop
 
 
-Commands = tuple[Step, ...]
+Commands = tuple[ShellStep, ...]
 
 
 def parse(text: str, depth: int = 0) -> Commands:
@@ -108,7 +108,7 @@ class _Lexer:
         return found
 
     def _word(self) -> Word:
-        parts: list[Text | Variable | Arithmetic | Substitution] = []
+        parts: list[ShellText | Variable | Arithmetic | Substitution] = []
         begun = self.at
         while self.at < len(self.text):
             character = self.text[self.at]
@@ -116,27 +116,27 @@ class _Lexer:
                 break
             if character == "'":
                 end = self._find("'", self.at + 1)
-                parts.append(Text(self.text[self.at + 1 : end]))
+                parts.append(ShellText(self.text[self.at + 1 : end]))
                 self.at = end + 1
             elif character == '"':
-                parts += self._quoted()
+                parts += self._read_quoted()
             elif character == "$":
                 parts.append(self._dollar())
             elif character == "\\":
-                parts.append(Text(self.text[self.at + 1 : self.at + 2]))
+                parts.append(ShellText(self.text[self.at + 1 : self.at + 2]))
                 self.at += 2
             elif match := _PLAIN.match(self.text, self.at):
-                parts.append(Text(match[0]))
+                parts.append(ShellText(match[0]))
                 self.at = match.end()
             elif character in _LONE and self.at == begun:
-                parts.append(Text(character))
+                parts.append(ShellText(character))
                 self.at += 1
             else:
                 raise NotUnderstood
         return tuple(parts)
 
-    def _quoted(self) -> list[Text | Variable | Arithmetic | Substitution]:
-        parts: list[Text | Variable | Arithmetic | Substitution] = [Text("")]
+    def _read_quoted(self) -> list[ShellText | Variable | Arithmetic | Substitution]:
+        parts: list[ShellText | Variable | Arithmetic | Substitution] = [ShellText("")]
         self.at += 1
         while True:
             character = self.text[self.at : self.at + 1]
@@ -150,10 +150,10 @@ class _Lexer:
                 continue
             if character == "\\":
                 self.at += 1
-            parts.append(Text(self.text[self.at : self.at + 1]))
+            parts.append(ShellText(self.text[self.at : self.at + 1]))
             self.at += 1
 
-    def _dollar(self) -> Text | Variable | Arithmetic | Substitution:
+    def _dollar(self) -> ShellText | Variable | Arithmetic | Substitution:
         if match := _ARITHMETIC.match(self.text, self.at):
             self.at = match.end()
             return Arithmetic(match[1])
@@ -161,13 +161,13 @@ class _Lexer:
             self.at = match.end()
             return Variable(match[1] or match[2])
         if self.text.startswith("$(", self.at):
-            end = self._closing(self.at + 2)
+            end = self._find_closing(self.at + 2)
             inner = parse(self.text[self.at + 2 : end], self.depth + 1)
             self.at = end + 1
             return Substitution(inner)
         raise NotUnderstood
 
-    def _closing(self, begin: int) -> int:
+    def _find_closing(self, begin: int) -> int:
         open_count = 1
         for place in range(begin, len(self.text)):
             open_count += {"(": 1, ")": -1}.get(self.text[place], 0)
@@ -193,7 +193,7 @@ class _Parser:
 
     def commands(self, *ends: str) -> Commands:
         """Up to one of the keywords, or to the end of the text."""
-        steps: list[Step] = []
+        steps: list[ShellStep] = []
         joint, is_after_command = ";", False
         while self.place < len(self.tokens):
             token = self.tokens[self.place]
@@ -206,7 +206,7 @@ class _Parser:
                 continue
             if self._keyword() in ends:
                 break
-            steps.append(Step(joint, self._command()))
+            steps.append(ShellStep(joint, self._command()))
             joint, is_after_command = ";", True
         if joint != ";":
             raise NotUnderstood
@@ -215,7 +215,7 @@ class _Parser:
     def _keyword(self) -> str:
         """The keyword that is here; empty if none does."""
         token = self.tokens[self.place] if self.place < len(self.tokens) else ""
-        if isinstance(token, tuple) and len(token) == 1 and isinstance(token[0], Text):
+        if isinstance(token, tuple) and len(token) == 1 and isinstance(token[0], ShellText):
             return token[0].text if token[0].text in _KEYWORDS else ""
         return ""
 

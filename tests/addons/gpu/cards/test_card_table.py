@@ -12,10 +12,10 @@ from podium.addons.gpu.cards.fitting import fit, node_values
 from podium.addons.gpu.cards.quota import QuotaLeft
 from podium.addons.gpu.cards.requests import (
     CardSelector,
+    CardTopology,
     ContainerRequest,
     NodePolicy,
     PodRequest,
-    Topology,
 )
 
 SHARE = PodRequest((ContainerRequest(cores=30, memory=2),))
@@ -181,7 +181,7 @@ def test_whatever_is_charged_a_full_card_is_full_and_can_be_discharged() -> None
     assert np.flatnonzero(fit(table, None, SHARE).fits).tolist() == [2]
 
 
-@pytest.mark.parametrize("topology", Topology)
+@pytest.mark.parametrize("topology", CardTopology)
 @pytest.mark.parametrize(
     "container",
     [
@@ -194,7 +194,7 @@ def test_whatever_is_charged_a_full_card_is_full_and_can_be_discharged() -> None
     ],
 )
 def test_a_request_for_more_than_there_can_be_fits_nowhere(
-    container: ContainerRequest, topology: Topology
+    container: ContainerRequest, topology: CardTopology
 ) -> None:
     linked = unused(2, links=(1, 1), numa=0)
     mig = NodeCards((Card(0, memory=40, profiles=A100_PROFILES),))
@@ -209,7 +209,7 @@ def test_a_request_for_more_than_there_can_be_fits_nowhere(
 
 def test_links_of_any_size_are_compared() -> None:
     table = table_of(unused(3, links=(HUGE, -HUGE, HUGE)))
-    request = PodRequest((ContainerRequest(cards=2, cores=10),), topology=Topology.LINK)
+    request = PodRequest((ContainerRequest(cards=2, cores=10),), topology=CardTopology.LINK)
     allocation = allocate(table, 0, request)
     assert isinstance(allocation, Allocation)
     assert allocation.cards() == (0, 1)

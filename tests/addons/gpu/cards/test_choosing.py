@@ -11,10 +11,10 @@ from podium.addons.gpu.cards.quota import QuotaLeft
 from podium.addons.gpu.cards.requests import (
     CardKey,
     CardSelector,
+    CardTopology,
     ContainerRequest,
     PodRequest,
     ScoreWeights,
-    Topology,
 )
 
 HALF = ContainerRequest(cores=50, memory=1)
@@ -67,7 +67,7 @@ def test_a_card_is_refused_for_the_first_rule_that_it_breaks(
     request = PodRequest(
         (ContainerRequest(cores=50, memory=1, exclusive=True),),
         selector=CardSelector(models=("a100",), uuids=("good",)),
-        topology=Topology.NUMA_STRICT,
+        topology=CardTopology.NUMA_STRICT,
     )
     assert explain_cards(table_of(card, used={0: use}), 0, request) == [(0, reason)]
     assert allocate(table_of(card, used={0: use}), 0, request) is reason

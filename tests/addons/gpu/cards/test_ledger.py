@@ -11,7 +11,7 @@ from support.addons.gpu.dialect_objects import NOW, bound, node, pod, registered
 
 from podium.addons.gpu.cards.allocations import Allocation
 from podium.addons.gpu.cards.card import Card, Reason
-from podium.addons.gpu.cards.ledger import Ledger, Reservation
+from podium.addons.gpu.cards.ledger import Ledger, LedgerReservation
 from podium.addons.gpu.dialects import DIALECTS, find_dialect
 from podium.addons.gpu.dialects.dialect import merge_writes
 from podium.kubernetes.kinds.node import Node
@@ -41,15 +41,15 @@ def ledger_of(*objects: Node | Pod, dialect: str = "gpu-manager") -> Ledger:
 
 def reserve(
     ledger: Ledger, each: Pod, node_name: str = "n1", now: float = NOW
-) -> Reservation | Reason:
+) -> LedgerReservation | Reason:
     request = ledger.dialect.pod_request(each)
     assert request is not None
     return ledger.reserve(each, request, node_name, now)
 
 
-def decided(ledger: Ledger, reservation: Reservation | Reason, now: float = NOW) -> Pod:
+def decided(ledger: Ledger, reservation: LedgerReservation | Reason, now: float = NOW) -> Pod:
     """The pod as its write makes it, in the next version."""
-    assert isinstance(reservation, Reservation)
+    assert isinstance(reservation, LedgerReservation)
     dialect, on = ledger.dialect, reservation.pod
     write = dialect.write_decision(
         on, reservation.node_name, reservation.node, reservation.allocation, now
@@ -70,7 +70,7 @@ def used_cores(ledger: Ledger, node_name: str = "n1") -> list[int]:
 
 def test_what_is_reserved_is_not_given_away_before_anybody_has_told_of_it() -> None:
     ledger = ledger_of(gpu_node())
-    assert isinstance(reserve(ledger, asking(name="a")), Reservation)
+    assert isinstance(reserve(ledger, asking(name="a")), LedgerReservation)
     assert reserve(ledger, asking(name="b")) is Reason.INSUFFICIENT_CORES
 
 
@@ -89,9 +89,9 @@ def test_a_pod_is_not_in_its_own_way_but_its_old_cards_stay_charged_for_others()
     ledger.put_pod(first, NOW)
     ledger.release("uid-p", NOW)
     again = reserve(ledger, first)
-    assert isinstance(again, Reservation)
+    assert isinstance(again, LedgerReservation)
     assert used_cores(ledger) == [60]
-    assert isinstance(reserve(ledger, first, "n2"), Reservation)
+    assert isinstance(reserve(ledger, first, "n2"), LedgerReservation)
     assert (used_cores(ledger), used_cores(ledger, "n2")) == ([60], [60])
     assert reserve(ledger, asking(name="b")) is Reason.INSUFFICIENT_CORES
 
@@ -213,12 +213,12 @@ def test_a_pod_of_the_same_name_is_another_one() -> None:
 def test_pods_that_only_answers_told_of_are_to_be_looked_for() -> None:
     ledger = ledger_of(gpu_node())
     ledger.put_pod(asking(), NOW, seen=False)
-    assert ledger.unseen(NOW + 30) == []
-    assert [each.name for each in ledger.unseen(NOW + 31)] == ["p"]
+    assert ledger.find_unseen_pods(NOW + 30) == []
+    assert [each.name for each in ledger.find_unseen_pods(NOW + 31)] == ["p"]
     ledger.look_again_later("uid-p", NOW + 31)
-    assert ledger.unseen(NOW + 32) == []
+    assert ledger.find_unseen_pods(NOW + 32) == []
     ledger.put_pod(asking(), NOW + 33)
-    assert ledger.unseen(NOW + 3600) == []
+    assert ledger.find_unseen_pods(NOW + 3600) == []
 
 
 def test_a_node_that_comes_again_is_as_full_as_it_was() -> None:
@@ -226,7 +226,7 @@ def test_a_node_that_comes_again_is_as_full_as_it_was() -> None:
     ledger.put_pod(bound(decided(ledger, reserve(ledger, asking())), "n1"), NOW)
     ledger.settle("uid-p", NOW)
     ledger.delete_node("n1")
-    assert ledger.charged("uid-p") == {}
+    assert ledger.charges_of("uid-p") == {}
     ledger.put_node(gpu_node(), NOW)
     assert used_cores(ledger) == [60]
     ledger.delete_node("n1")
@@ -242,7 +242,7 @@ def test_decisions_are_read_again_when_cards_are_registered() -> None:
     share = pod({"nvidia.com/gpu": 1, "nvidia.com/gpumem": 300}, resourceVersion="1")
     carrying = bound(decided(ledger, reserve(ledger, share)), "n1")
     later = ledger_of(empty, carrying, dialect="hami")
-    assert later.charged("uid-p") == {}
+    assert later.charges_of("uid-p") == {}
     later.put_node(whole, NOW)
     assert later.table.used_memory[0].tolist() == [300]
 
@@ -345,7 +345,7 @@ def test_cards_are_never_given_away_twice_and_books_are_those_of_the_objects(
 def test_an_allocation_is_what_the_reservation_says() -> None:
     ledger = ledger_of(gpu_node(2))
     reservation = reserve(ledger, asking(cores=200, memory=0))
-    assert isinstance(reservation, Reservation)
+    assert isinstance(reservation, LedgerReservation)
     assert isinstance(reservation.allocation, Allocation)
     assert reservation.allocation.cards() == (0, 1)
     assert reserve(ledger, asking(name="b"), "nobody") is Reason.NO_CARDS

@@ -20,10 +20,10 @@ from podium.addons.gpu.cards.quota import QuotaLeft
 from podium.addons.gpu.cards.requests import (
     CardKey,
     CardSelector,
+    CardTopology,
     ContainerRequest,
     PodRequest,
     ScoreWeights,
-    Topology,
 )
 
 ROWS = 6
@@ -82,7 +82,7 @@ class Fleets:
             ),
             card_order=tuple(pick(tuple(CardKey)) for _ in range(some(4))),
             idle_only=self.chance(0.05),
-            topology=pick((Topology.NONE, *Topology)),
+            topology=pick((CardTopology.NONE, *CardTopology)),
             weights=pick((ScoreWeights(), ScoreWeights(1, 1, 3))),
         )
 

@@ -28,5 +28,5 @@ def test_a_pod_does_not_count_against_itself() -> None:
     use.put("2", "a", "x", {0: CardUse(20, 2)}, 20)
     assert use.held("x", without="1") == (20, 2)
     assert use.requested_by_model("x", MODELS.__getitem__, without="1") == {"A100": 20}
-    assert use.left([(100, None), (90, 10)], "x", without="2") == QuotaLeft(60, 6)
-    assert use.left([], "x") is None
+    assert use.compute_quota_left([(100, None), (90, 10)], "x", without="2") == QuotaLeft(60, 6)
+    assert use.compute_quota_left([], "x") is None

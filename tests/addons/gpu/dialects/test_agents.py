@@ -10,7 +10,7 @@ from podium.addons.gpu.dialects import find_dialect
 from podium.addons.gpu.dialects.agents import (
     AllocationFailed,
     FreeCard,
-    Served,
+    ServedContainer,
     ServedContainers,
     check_cards,
     choose_shared_card,
@@ -52,7 +52,7 @@ def ask(
     on = on or world(dialect)
     cards = dialect.node_cards(on, NOW)
     answer = find_container(dialect, on, cards, pods, devices, served or {})
-    if isinstance(answer, Served):
+    if isinstance(answer, ServedContainer):
         return answer.pod.name, answer.container
     return answer.message
 
@@ -178,12 +178,12 @@ def test_vgpu_managers_agent_takes_the_oldest_plan() -> None:
 def test_a_shared_card_has_to_be_the_one_of_the_decision(
     dialect: Dialect, devices: int, chosen: tuple[int, ...], fails: bool
 ) -> None:
-    answer = check_cards(dialect, Served(vcuda("p", 10), "c0", devices, (0,)), chosen)
+    answer = check_cards(dialect, ServedContainer(vcuda("p", 10), "c0", devices, (0,)), chosen)
     assert isinstance(answer, AllocationFailed) is fails
 
 
 def test_a_pod_without_a_decision_takes_what_the_agent_chooses() -> None:
-    assert check_cards(GPU_MANAGER, Served(vcuda("p", 10), "c0", 10, ()), (1,)) is None
+    assert check_cards(GPU_MANAGER, ServedContainer(vcuda("p", 10), "c0", 10, ()), (1,)) is None
 
 
 def test_the_agent_shares_the_fullest_card_that_has_room() -> None:

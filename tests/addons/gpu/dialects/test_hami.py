@@ -10,10 +10,10 @@ from podium.addons.gpu.cards.card import Card, MigProfile, NodeCards
 from podium.addons.gpu.cards.requests import (
     CardKey,
     CardSelector,
+    CardTopology,
     ContainerRequest,
     NodePolicy,
     ScoreWeights,
-    Topology,
 )
 from podium.addons.gpu.dialects import find_dialect
 from podium.addons.gpu.dialects.dialect import InvalidRequest, Phase
@@ -106,25 +106,25 @@ def test_policies_default_to_full_nodes_and_empty_cards() -> None:
     assert found is not None
     assert found.node_policy is NodePolicy.BINPACK
     assert found.card_order == (CardKey.EMPTIEST,)
-    assert (found.idle_only, found.topology) == (False, Topology.NONE)
+    assert (found.idle_only, found.topology) == (False, CardTopology.NONE)
     assert (found.selector, found.weights) == (CardSelector(), ScoreWeights())
 
 
 @pytest.mark.parametrize(
     ("policy", "order", "idle", "topology"),
     [
-        ("binpack", (CardKey.FULLEST,), False, Topology.NONE),
-        ("spread", (CardKey.EMPTIEST,), False, Topology.NONE),
-        ("numa", (CardKey.NUMA,), False, Topology.NONE),
-        ("mutex", (CardKey.EMPTIEST,), True, Topology.NONE),
-        ("topology-aware", (CardKey.EMPTIEST,), False, Topology.LINK),
-        ("numa, binpack, numa", (CardKey.NUMA, CardKey.FULLEST), False, Topology.NONE),
-        ("mutex,binpack", (CardKey.FULLEST,), True, Topology.NONE),
-        ("whatever", (CardKey.EMPTIEST,), False, Topology.NONE),
+        ("binpack", (CardKey.FULLEST,), False, CardTopology.NONE),
+        ("spread", (CardKey.EMPTIEST,), False, CardTopology.NONE),
+        ("numa", (CardKey.NUMA,), False, CardTopology.NONE),
+        ("mutex", (CardKey.EMPTIEST,), True, CardTopology.NONE),
+        ("topology-aware", (CardKey.EMPTIEST,), False, CardTopology.LINK),
+        ("numa, binpack, numa", (CardKey.NUMA, CardKey.FULLEST), False, CardTopology.NONE),
+        ("mutex,binpack", (CardKey.FULLEST,), True, CardTopology.NONE),
+        ("whatever", (CardKey.EMPTIEST,), False, CardTopology.NONE),
     ],
 )
 def test_a_cards_policy_is_a_chain(
-    policy: str, order: tuple[CardKey, ...], idle: bool, topology: Topology
+    policy: str, order: tuple[CardKey, ...], idle: bool, topology: CardTopology
 ) -> None:
     annotations = {"hami.io/gpu-scheduler-policy": policy}
     found = DIALECT.pod_request(pod({GPU: 1}, annotations=annotations))
@@ -147,7 +147,7 @@ def test_what_annotations_choose() -> None:
     assert found is not None
     assert found.node_policy is NodePolicy.SPREAD
     assert found.weights == ScoreWeights(slots=1, cores=0, memory=3)
-    assert found.topology is Topology.NUMA_STRICT
+    assert found.topology is CardTopology.NUMA_STRICT
     assert found.selector == CardSelector(
         models=("A100", "V100"),
         not_models=("1080",),

@@ -10,9 +10,9 @@ from podium.addons.gpu.cards.card import Card, NodeCards, Reason
 from podium.addons.gpu.cards.requests import (
     CardKey,
     CardSelector,
+    CardTopology,
     ContainerRequest,
     NodePolicy,
-    Topology,
 )
 from podium.addons.gpu.dialects import find_dialect
 from podium.addons.gpu.dialects.dialect import InvalidRequest, Phase
@@ -143,7 +143,7 @@ def test_what_annotations_choose() -> None:
     found = DIALECT.pod_request(pod({NUMBER: 1}, annotations=annotations))
     assert found is not None
     assert (found.node_policy, found.card_order) == (NodePolicy.SPREAD, (CardKey.FULLEST,))
-    assert found.topology is Topology.LINK_STRICT
+    assert found.topology is CardTopology.LINK_STRICT
     assert found.selector == CardSelector(
         models=("A10",), uuids=("GPU-a",), not_uuids=("GPU-b",), modes=("virtual",)
     )
@@ -156,7 +156,7 @@ def test_without_policies_cards_go_by_their_index(word: str) -> None:
     found = DIALECT.pod_request(pod({NUMBER: 1}, annotations=annotations))
     assert found is not None
     assert (found.node_policy, found.card_order) == (NodePolicy.NONE, ())
-    assert found.topology is Topology.NONE
+    assert found.topology is CardTopology.NONE
 
 
 def test_a_decision_names_containers_and_the_agent_repeats_it() -> None:

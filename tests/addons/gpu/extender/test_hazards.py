@@ -47,7 +47,7 @@ def test_h1_a_failed_bind_clears_the_decision_and_frees_the_cards() -> None:
         pod = await cluster.add_pod("a", share())
         assert await extender.bind(pod, "n1") == "pod default/a: no"
         assert annotations(await cluster.pod("a")) == {}
-        assert extender.ledger.charged(pod["metadata"]["uid"]) == {}
+        assert extender.ledger.charges_of(pod["metadata"]["uid"]) == {}
         other = await cluster.add_pod("b", share())
         assert await extender.bind(other, "n1") == ""
 
@@ -65,10 +65,10 @@ def test_h1_with_predicates_a_pod_that_was_not_bound_is_decided_again() -> None:
             assert [each["metadata"]["name"] for each in answer["Nodes"]["items"]] == [only]
             assert annotations(await cluster.pod("a"))[NODE] == only
         await sleep_virtually(1.0)
-        assert set(extender.ledger.charged(pod["metadata"]["uid"])) == {"n2"}
+        assert set(extender.ledger.charges_of(pod["metadata"]["uid"])) == {"n2"}
         await sleep_virtually(40.0)
         assert annotations(await cluster.pod("a")) == {}
-        assert extender.ledger.charged(pod["metadata"]["uid"]) == {}
+        assert extender.ledger.charges_of(pod["metadata"]["uid"]) == {}
 
     in_gpu_cluster(scenario)
 
@@ -164,7 +164,7 @@ def test_h9_a_lock_that_cannot_be_had_stops_the_bind_and_one_of_a_failed_bind_is
         error = await extender.bind(second, "n1")
         assert error == "pod default/b: node n1 has been locked within 5 minutes"
         assert annotations(await cluster.pod("b")) == {}
-        assert extender.ledger.charged(second["metadata"]["uid"]) == {}
+        assert extender.ledger.charges_of(second["metadata"]["uid"]) == {}
         unlocked = {"metadata": {"annotations": {"hami.io/mutex.lock": None}}}
         await cluster.client.patch(NODES, "n1", unlocked)  # as the agent does
         assert await extender.bind(second, "n1") == "pod default/b: no"

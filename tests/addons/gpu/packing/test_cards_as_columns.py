@@ -18,7 +18,7 @@ from podium.addons.gpu.packing.card_columns import (
 )
 from podium.addons.gpu.packing.node_columns import ANY_MODEL, NodeColumns, Pod
 from podium.addons.gpu.packing.policies import POLICIES
-from podium.addons.gpu.packing.typical_pods import PodGroup, find_typical
+from podium.addons.gpu.packing.typical_pods import EqualPods, find_typical
 
 SIZE = CardSize(100, 16_000)
 PROFILE = MigProfile("1g", 4000, 14, 1, (0,))
@@ -111,7 +111,7 @@ def test_a_pod_has_the_tag_of_what_it_holds() -> None:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_shares_of_several_cards_are_scored(policy: str) -> None:
     nodes = columns([card(0), card(1), card(2)], uses={1: CardUse(40, 0, 1)})
-    typical = find_typical({PodGroup(0, 500, 2, ""): 3}, {"": ANY_MODEL}, {})
+    typical = find_typical({EqualPods(0, 500, 2, ""): 3}, {"": ANY_MODEL}, {})
     scored = POLICIES[policy](nodes, Pod(0, 500, 2), typical)
     assert 0 <= int(scored.scores[0]) <= 100
 

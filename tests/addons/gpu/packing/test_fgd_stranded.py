@@ -8,7 +8,7 @@ import pytest
 
 from podium.addons.gpu.packing.node_columns import NodeColumns, Pod
 from podium.addons.gpu.packing.policies import fgd, fgd_stranded, partly_used_milli, stranded_milli
-from podium.addons.gpu.packing.typical_pods import PodGroup, TypicalPods, find_typical
+from podium.addons.gpu.packing.typical_pods import EqualPods, TypicalPods, find_typical
 
 
 def typical(largest_gpus: int = 8) -> TypicalPods:
@@ -90,7 +90,7 @@ WORDS = {"": -1, "A": A, "B": B}
 
 def named(counts: dict[str, int], capacity: dict[int, int]) -> TypicalPods:
     """Pods of one device that name models so often."""
-    groups = {PodGroup(8_000, 1000, 1, spec): count for spec, count in counts.items()}
+    groups = {EqualPods(8_000, 1000, 1, spec): count for spec, count in counts.items()}
     return find_typical(groups, WORDS, capacity)
 
 

@@ -68,10 +68,10 @@ class Life:
             for evict in preemption.evict:
                 if evict.victim.key in self.cluster.engine.state.pods:
                     self.cluster.delete(evict.victim.pod.metadata.name)
-                self.cluster.engine.preemptions.evicted(
+                self.cluster.engine.preemptions.confirm_eviction(
                     preemption.preemptor, evict.victim, preemption.node_name
                 )
-            self.cluster.engine.preemptions.finished(preemption.preemptor, None)
+            self.cluster.engine.preemptions.finish_preemption(preemption.preemptor, None)
         self.cluster.preemptions.clear()
         self.cluster.collect()
 

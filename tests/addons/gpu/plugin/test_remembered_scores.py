@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from support.addons.gpu.gpu_cluster import cards_of, gpu_cluster, gpu_node, gpu_pod, share
 
-from podium.addons.gpu.plugin.gpu_packing import PackingPlugin, RememberedScores
+from podium.addons.gpu.plugin.gpu_packing import PackingPlugin, PackingScores
 from podium.testing import make_pod, score_answers
 from podium.user_code.plugins import find_plugin
 
@@ -45,6 +45,6 @@ def test_scores_follow_pods_nodes_and_cards(policy: str) -> None:
                 if cluster.schedule(gpu_pod(name, limits)).chosen is not None:
                     placed.append(name)
         remembered = [score_answers(plugin, pod, cluster.engine.cluster) for pod in asked]
-        plugin._scores = RememberedScores(cluster.engine.cluster, plugin._score_rows)
+        plugin._scores = PackingScores(cluster.engine.cluster, plugin._score_rows)
         fresh = [score_answers(plugin, pod, cluster.engine.cluster) for pod in asked]
         assert remembered == fresh, step

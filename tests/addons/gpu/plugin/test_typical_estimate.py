@@ -10,7 +10,7 @@ from podium.addons.gpu.packing.card_columns import CardSize
 from podium.addons.gpu.packing.typical_pods import MAX_KINDS
 from podium.addons.gpu.plugin.card_metrics import MAX_DRIFT_PERCENT, TypicalEstimate
 from podium.kubernetes.kinds.pod import Pod
-from podium.scheduler.cluster.catalog import KnownPods
+from podium.scheduler.cluster.catalog import IndexedPods
 from podium.testing import make_handle, make_pod
 
 SIZE = CardSize(100, 1000)
@@ -20,7 +20,7 @@ class Fixture:
     """Pods by the number of whole cards that their name ends with; `bad` ones cannot be read."""
 
     def __init__(self) -> None:
-        self.pods = KnownPods()
+        self.pods = IndexedPods()
         self.table = CardTable()
         handle = make_handle()
         handle.index_pods = self.pods.index  # type: ignore[method-assign]

@@ -8,11 +8,11 @@ from support.addons.gpu.packing_traces import small_trace
 
 from podium.addons.gpu.study.numpy_engine import Placements
 from podium.addons.gpu.study.results import measure
-from podium.addons.gpu.study.workloads import Workload, make_workload
+from podium.addons.gpu.study.workloads import StudyWorkload, make_workload
 
 
 @pytest.fixture
-def workload() -> Workload:
+def workload() -> StudyWorkload:
     """Pods of one whole GPU each, on a cluster with 200 GPUs: half a percent each."""
     made = make_workload(small_trace(), 1)
     ones = np.ones_like(made.trace.pods.gpus)
@@ -23,7 +23,7 @@ def workload() -> Workload:
     return replace(made, trace=trace, stream=np.zeros(8, np.int64))
 
 
-def test_a_cell_is_the_mean_over_its_arrivals(workload: Workload) -> None:
+def test_a_cell_is_the_mean_over_its_arrivals(workload: StudyWorkload) -> None:
     # Demand is 0.5, 1, 1.5, 2 ... %; halves go to the even percentage.
     rows = np.array([0, 0, -1, 0, 0, 0, 0, 0], np.int32)
     fragments = np.arange(8.0) * 2000
@@ -34,7 +34,7 @@ def test_a_cell_is_the_mean_over_its_arrivals(workload: Workload) -> None:
 
 
 def test_a_cell_without_arrivals_takes_its_neighbours_and_is_empty_without_them(
-    workload: Workload,
+    workload: StudyWorkload,
 ) -> None:
     gone = replace(workload, stream=workload.stream[:2])
     rows = np.zeros(2, np.int32)

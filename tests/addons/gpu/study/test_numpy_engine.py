@@ -11,10 +11,17 @@ from podium.addons.gpu.packing.policies import POLICIES, Scored
 from podium.addons.gpu.packing.typical_pods import TypicalPods
 from podium.addons.gpu.study.numpy_engine import place
 from podium.addons.gpu.study.results import measure
-from podium.addons.gpu.study.workloads import Workload, empty_nodes, make_workload, nodes_in_order
+from podium.addons.gpu.study.workloads import (
+    StudyWorkload,
+    empty_nodes,
+    make_workload,
+    nodes_in_order,
+)
 
 
-def replayed(workload: Workload, rows: list[int], devices: list[int]) -> tuple[NodeColumns, float]:
+def replayed(
+    workload: StudyWorkload, rows: list[int], devices: list[int]
+) -> tuple[NodeColumns, float]:
     """Place pods one after the other, refusing what does not fit."""
     nodes = nodes_in_order(workload)
     columns, memory = empty_nodes(nodes), nodes.memory_mib.copy()

@@ -9,10 +9,15 @@ from pathlib import Path
 import pytest
 
 from podium.addons.gpu.packing.policies import POLICIES
-from podium.addons.gpu.packing.typical_pods import PodGroup, find_typical
+from podium.addons.gpu.packing.typical_pods import EqualPods, find_typical
 from podium.addons.gpu.study.numpy_engine import NO_NODE, place
 from podium.addons.gpu.study.traces import read_trace
-from podium.addons.gpu.study.workloads import Workload, make_workload, nodes_in_order, pod_manifests
+from podium.addons.gpu.study.workloads import (
+    StudyWorkload,
+    make_workload,
+    nodes_in_order,
+    pod_manifests,
+)
 from podium.commands import main
 
 TRACE = Path(__file__).parents[4] / "examples" / "study"
@@ -20,11 +25,11 @@ FILES = ("--nodes", str(TRACE / "nodes.csv"), "--pods", str(TRACE / "mixed.csv")
 DEMAND = 105
 
 
-def stream_is_typical(workload: Workload) -> Workload:
+def stream_is_typical(workload: StudyWorkload) -> StudyWorkload:
     """Schedulers know the pods of the run, and not those of the trace that it was drawn from."""
     trace, pods = workload.trace, workload.trace.pods
     columns = (pods.cpu_milli.tolist(), pods.gpu_milli.tolist(), pods.gpus.tolist(), pods.specs)
-    groups = list(map(PodGroup, *columns))
+    groups = list(map(EqualPods, *columns))
     counts = Counter(groups[number] for number in workload.stream.tolist())
     masks = {spec: trace.nodes.mask(spec) for spec in set(pods.specs)}
     return replace(workload, typical=find_typical(counts, masks, trace.nodes.capacity))

@@ -5,7 +5,7 @@ import pytest
 from podium.kubernetes.releases.feature_gates import (
     FeatureGateError,
     FeatureGates,
-    Stage,
+    FeatureStage,
 )
 from podium.kubernetes.releases.release import Version, release
 from podium.scheduler.config.flags.options import options_of
@@ -148,13 +148,17 @@ def test_the_defaults_of_every_release_go_together(minor: int) -> None:
     assert sum(gates.values()) > 50
     for name, gate in gates.known.items():
         assert gates[name] == gate.default
-        assert not gate.locked or gate.stage in (Stage.GA, Stage.DEPRECATED, Stage.BETA)
+        assert not gate.locked or gate.stage in (
+            FeatureStage.GA,
+            FeatureStage.DEPRECATED,
+            FeatureStage.BETA,
+        )
 
 
 def test_a_gate_has_a_stage_in_each_release() -> None:
     emulating = [FeatureGates(emulated=Version(1, minor)) for minor in (34, 35, 36)]
     stages = [gates.known["NodeDeclaredFeatures"].stage for gates in emulating]
-    assert stages == [Stage.PRE_ALPHA, Stage.ALPHA, Stage.BETA]
+    assert stages == [FeatureStage.PRE_ALPHA, FeatureStage.ALPHA, FeatureStage.BETA]
     assert FeatureGates().known["InOrderInformers"].locked
 
 

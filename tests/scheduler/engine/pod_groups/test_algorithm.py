@@ -47,7 +47,7 @@ def try_group(driver: GroupDriver, *names: str) -> GroupResult:
     members = [QueuedPod(engine.cluster.infos.of(driver.pod(name)), 0.0) for name in names]
     cycle = PodGroupCycle(("default", "g"), engine.cluster)
     before = looked_at(driver)
-    result = drive(algorithm.running(engine.first_profile, cycle, members))
+    result = drive(algorithm.run_algorithm(engine.first_profile, cycle, members))
     assert looked_at(driver) == before
     return result
 
@@ -59,7 +59,7 @@ def looked_at(driver: GroupDriver) -> object:
         cluster.usage.requested.tolist(),
         [[p.key for p in cluster.usage.pods(row)] for row in range(cluster.nodes.size)],
         {uid: held.row for uid, held in cluster.placements.items()},
-        sorted(info.key for info in group.unscheduled()),
+        sorted(info.key for info in group.unscheduled_pods()),
     )
 
 

@@ -59,7 +59,7 @@ def test_changes_of_a_pending_member_are_followed() -> None:
     driver = GroupDriver(node("a", 9), make_group(min_count=2))
     driver.put(member("p"))
     driver.change("p", phase="Pending")
-    (known,) = driver.engine.cluster.pod_groups.get(("default", "g")).unscheduled()
+    (known,) = driver.engine.cluster.pod_groups.get(("default", "g")).unscheduled_pods()
     assert known.pod is driver.pod("p")
 
 

@@ -55,7 +55,7 @@ def test_an_error_about_one_member_fails_the_group() -> None:
 
 def test_a_group_whose_cycle_is_closed_is_put_back_as_it_was() -> None:
     driver = gang(Script())
-    cycle = driver.engine.scheduling()
+    cycle = driver.engine.schedule_in_steps()
     next(cycle)
     cycle.send((FilterAnswer(("a",)),))
     cycle.close()

@@ -186,9 +186,9 @@ def test_members_are_held_back_until_the_last_victim_is_on_its_way() -> None:
     (request,) = driver.group_preemptions
     preemptions = driver.engine.preemptions
     for eviction in request.evict:
-        preemptions.evicted(request.preemptor, eviction.victim, request.node_name)
+        preemptions.confirm_eviction(request.preemptor, eviction.victim, request.node_name)
         driver.delete(eviction.victim.pod.metadata.name)
-    preemptions.finished(request.preemptor, None)
+    preemptions.finish_preemption(request.preemptor, None)
     driver.collect()
     assert driver.engine.pre_enqueue(driver.engine.cluster.infos.of(driver.pod("p"))) is None
     driver.wait(2)
@@ -202,7 +202,7 @@ def test_victims_hear_which_group_took_their_place() -> None:
     driver.run()
     (request,) = driver.group_preemptions
     victim = request.evict[0].victim
-    driver.engine.preemptions.evicted(request.preemptor, victim, request.node_name)
+    driver.engine.preemptions.confirm_eviction(request.preemptor, victim, request.node_name)
     driver.collect()
     (event,) = [e for e in driver.events if e.reason == "Preempted"]
     assert event.note == "Preempted by podgroup uid-g on node cluster"
@@ -214,7 +214,7 @@ def test_a_preemption_that_fails_lets_all_members_try_again() -> None:
     driver = full()
     driver.run()
     (request,) = driver.group_preemptions
-    driver.engine.preemptions.finished(request.preemptor, "the API server is down")
+    driver.engine.preemptions.finish_preemption(request.preemptor, "the API server is down")
     assert driver.where() == {"p": "active", "q": "active", "x": "a", "y": "b"}
 
 

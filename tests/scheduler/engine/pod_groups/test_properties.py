@@ -127,12 +127,12 @@ class World:
             for eviction in request.evict:
                 name = eviction.victim.pod.metadata.name
                 known = f"default/{name}" in driver.engine.state.pods
-                driver.engine.preemptions.evicted(
+                driver.engine.preemptions.confirm_eviction(
                     request.preemptor, eviction.victim, request.node_name, was_gone=not known
                 )
                 if known:
                     self.delete(name)
-            driver.engine.preemptions.finished(request.preemptor, None)
+            driver.engine.preemptions.finish_preemption(request.preemptor, None)
 
     def check(self) -> None:
         """What is known of each group is what the pods say, one by one."""
@@ -146,9 +146,11 @@ class World:
                 assert pods == []
                 continue
             held = {uid_of(p): placements.get(uid_of(p)) for p in pods}
-            assert {i.uid for i in group.unscheduled()} == {u for u, h in held.items() if h is None}
+            assert {i.uid for i in group.unscheduled_pods()} == {
+                u for u, h in held.items() if h is None
+            }
             assert set(group.assumed) == {u for u, h in held.items() if h is not None and h.assumed}
-            assert {(i.uid, n) for i, n in group.scheduled()} == {
+            assert {(i.uid, n) for i, n in group.scheduled_pods()} == {
                 (u, names[h.row]) for u, h in held.items() if h is not None
             }
 

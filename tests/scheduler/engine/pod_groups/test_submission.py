@@ -311,7 +311,10 @@ def test_a_binding_that_fails_returns_the_member_to_its_group() -> None:
     driver.bound("q")
     driver.finish("p", error('running Bind plugin "DefaultBinder": down'))
     group = driver.engine.cluster.pod_groups.get(("default", "g"))
-    assert ([i.pod.metadata.name for i in group.unscheduled()], group.scheduled_count) == (["p"], 1)
+    assert ([i.pod.metadata.name for i in group.unscheduled_pods()], group.scheduled_count) == (
+        ["p"],
+        1,
+    )
     assert driver.where() == {"p": "error backoff", "q": "a"}
     driver.wait(2)
     driver.run()

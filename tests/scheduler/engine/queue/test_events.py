@@ -44,7 +44,7 @@ def test_only_pods_the_caller_means_are_looked_at() -> None:
     queue = QueueUnderTest([("Fit", PODS_GONE)])
     queue.rejected("a", "Fit")
     queue.rejected("b", "Fit")
-    moved = queue.happened(POD_DELETED, None, None, lambda pod: pod.info.key == "default/b")
+    moved = queue.move_on_event(POD_DELETED, None, None, lambda pod: pod.info.key == "default/b")
     assert [queued.info.key for queued in moved] == ["default/b"]
 
 
@@ -84,7 +84,7 @@ def test_an_event_for_others_only_still_counts_for_a_pod_in_flight() -> None:
     queue = QueueUnderTest([("Fit", PODS_GONE)])
     queue.put("p")
     queued = queue.pop()
-    queue.happened(POD_DELETED, None, None, lambda _: False)
+    queue.move_on_event(POD_DELETED, None, None, lambda _: False)
     queue.fail(queued, "Fit")
     assert queue.where() == {"p": "backoff"}
 

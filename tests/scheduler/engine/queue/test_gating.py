@@ -130,7 +130,7 @@ def test_a_failed_pod_may_be_held_back_at_once() -> None:
     queue = QueueUnderTest([FIT])
     queue.put("p")
     queued = queue.pop()
-    queue.happened(NODE_ADDED, None, None)
+    queue.move_on_event(NODE_ADDED, None, None)
     queue.doorman.held["p"] = "Preemption"
     queue.fail(queued, "Fit")
     assert queue.where() == {"p": "gated"}

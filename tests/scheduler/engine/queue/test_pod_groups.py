@@ -87,7 +87,7 @@ def test_events_during_the_attempt_do_not_shorten_it() -> None:
     queue = GroupQueue()
     queue.add(grouped("p"))
     queued = pop(queue)
-    queue.happened(NODE_ADDED, None, None)
+    queue.move_on_event(NODE_ADDED, None, None)
     queue.fail(queued, "P")
     assert [q.info.key for q in queue.parts().backoff] == ["default/p"]
 
@@ -98,7 +98,7 @@ def test_members_are_not_popped_early_but_others_are() -> None:
     queue.add(info("alone"))
     queue.fail(pop(queue), "P")
     queued = pop(queue)
-    queue.happened(NODE_ADDED, None, None)
+    queue.move_on_event(NODE_ADDED, None, None)
     queue.fail(queued, "P")
     assert len(queue.parts().backoff) == 2
     assert pop(queue).info.key == "default/alone"

@@ -142,7 +142,7 @@ def test_backoffs_grow_with_every_rejection_and_end_on_the_flush() -> None:
     queue.put("p")
     for wait in (1, 2, 4, 8, 10, 10):
         queued = queue.pop()
-        queue.happened(NODE_ADDED, None, None)
+        queue.move_on_event(NODE_ADDED, None, None)
         queue.fail(queued, "Fit")
         assert queue.where() == {"p": "backoff"}
         queue.clock.advance(wait)
@@ -156,7 +156,7 @@ def test_the_flush_lets_rejections_in_before_errors() -> None:
     queue = QueueUnderTest([FIT])
     queue.put("rejected", "broken")
     first, second = queue.pop(), queue.pop()
-    queue.happened(NODE_ADDED, None, None)
+    queue.move_on_event(NODE_ADDED, None, None)
     queue.fail(second)
     queue.fail(first, "Fit")
     queue.clock.advance(3)
@@ -170,7 +170,7 @@ def test_an_idle_queue_tries_a_pod_before_its_backoff_is_over() -> None:
     queue = QueueUnderTest([FIT])
     queue.put("waits")
     waits = queue.pop()
-    queue.happened(NODE_ADDED, None, None)
+    queue.move_on_event(NODE_ADDED, None, None)
     queue.fail(waits, "Fit")
     queue.put("ready")
     assert queue.where() == {"waits": "backoff", "ready": "active"}
@@ -184,7 +184,7 @@ def test_who_is_popped_early_is_who_may_run_first_and_is_more_important() -> Non
         queue.put(name, priority={"high": 5}.get(name, 0))
     pods = {pod_of(q).metadata.name: q for q in iter(queue.pop, None)}
     pods["often"].unschedulable_count = 3
-    queue.happened(NODE_ADDED, None, None)
+    queue.move_on_event(NODE_ADDED, None, None)
     for name in ("often", "low", "high"):
         queue.fail(pods[name], "Fit")
     assert queue.take_all() == ["high", "low", "often"]
@@ -200,7 +200,7 @@ def test_without_the_gate_nobody_is_tried_early() -> None:
     queue = QueueUnderTest([FIT], pop_from_backoff=False)
     queue.put("p")
     queued = queue.pop()
-    queue.happened(NODE_ADDED, None, None)
+    queue.move_on_event(NODE_ADDED, None, None)
     queue.fail(queued, "Fit")
     assert queue.pop() is None
     queue.clock.advance(1.5)
@@ -260,7 +260,7 @@ def test_a_deleted_pod_leaves_whatever_part_it_is_in(part: str) -> None:
     elif part != "active":
         queued = queue.pop()
         if part == "backoff":
-            queue.happened(NODE_ADDED, None, None)
+            queue.move_on_event(NODE_ADDED, None, None)
         queue.fail(queued, *([] if part == "error backoff" else ["Fit"]))
     assert queue.where() == {"p": part}
     queue.delete(info("p"))

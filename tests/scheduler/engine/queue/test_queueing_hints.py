@@ -17,7 +17,7 @@ from podium.scheduler.engine.queue.queueing_hints import (
     UNSCHEDULABLE_TIMEOUT,
     Interest,
     Interests,
-    Strategy,
+    QueueingStrategy,
     in_flight_strategy,
 )
 from podium.scheduler.framework.events import Action, ClusterEvent, Registration, Resource
@@ -36,47 +36,48 @@ def interests(*registered: tuple[str, Action, Any]) -> Interests:
     return Interests({PROFILE: listed})
 
 
-def worth(queued: QueuedPod, *registered: tuple[str, Action, Any]) -> Strategy:
+def worth(queued: QueuedPod, *registered: tuple[str, Action, Any]) -> QueueingStrategy:
     return interests(*registered).requeue_strategy(queued, NODE_ADDED, None, None)
 
 
 def test_a_pod_that_no_plugin_rejected_is_retried_after_its_backoff() -> None:
-    assert worth(pod()) is Strategy.AFTER_BACKOFF
+    assert worth(pod()) is QueueingStrategy.AFTER_BACKOFF
 
 
 def test_only_plugins_that_rejected_the_pod_are_asked() -> None:
-    assert worth(pod("Fit"), ("Ports", ADD, None)) is Strategy.SKIP
-    assert worth(pod("Fit"), ("Fit", ADD, None)) is Strategy.AFTER_BACKOFF
+    assert worth(pod("Fit"), ("Ports", ADD, None)) is QueueingStrategy.SKIP
+    assert worth(pod("Fit"), ("Fit", ADD, None)) is QueueingStrategy.AFTER_BACKOFF
 
 
 def test_registrations_for_other_events_do_not_count() -> None:
-    assert worth(pod("Fit"), ("Fit", TAINT, None)) is Strategy.SKIP
+    assert worth(pod("Fit"), ("Fit", TAINT, None)) is QueueingStrategy.SKIP
 
 
 def test_a_hint_may_say_no_and_another_yes() -> None:
     no, yes = ("Fit", ADD, saying(False)), ("Ports", ADD, saying(True))
-    assert worth(pod("Fit"), no) is Strategy.SKIP
-    assert worth(pod("Fit", "Ports"), no, yes) is Strategy.AFTER_BACKOFF
+    assert worth(pod("Fit"), no) is QueueingStrategy.SKIP
+    assert worth(pod("Fit", "Ports"), no, yes) is QueueingStrategy.AFTER_BACKOFF
 
 
 def test_a_hint_that_breaks_counts_as_yes() -> None:
     broken = ("Fit", ADD, saying(ValueError("boom")))
-    assert worth(pod("Fit"), broken) is Strategy.AFTER_BACKOFF
+    assert worth(pod("Fit"), broken) is QueueingStrategy.AFTER_BACKOFF
 
 
 def test_a_plugin_that_made_progress_lets_its_pod_go_on_at_once() -> None:
     both = pod("Fit", "Devices", pending=("Devices",))
-    assert worth(both, ("Devices", ADD, None)) is Strategy.IMMEDIATE
-    assert worth(both, ("Fit", ADD, None)) is Strategy.AFTER_BACKOFF
-    assert worth(both, ("Fit", ADD, None), ("Devices", ADD, None)) is Strategy.IMMEDIATE
+    assert worth(both, ("Devices", ADD, None)) is QueueingStrategy.IMMEDIATE
+    assert worth(both, ("Fit", ADD, None)) is QueueingStrategy.AFTER_BACKOFF
+    assert worth(both, ("Fit", ADD, None), ("Devices", ADD, None)) is QueueingStrategy.IMMEDIATE
     assert (
-        worth(both, ("Fit", ADD, None), ("Devices", ADD, saying(False))) is Strategy.AFTER_BACKOFF
+        worth(both, ("Fit", ADD, None), ("Devices", ADD, saying(False)))
+        is QueueingStrategy.AFTER_BACKOFF
     )
 
 
 def test_a_pending_plugin_counts_as_a_rejector_too() -> None:
-    assert worth(pod(pending=("Devices",)), ("Devices", ADD, None)) is Strategy.IMMEDIATE
-    assert worth(pod(pending=("Devices",))) is Strategy.SKIP
+    assert worth(pod(pending=("Devices",)), ("Devices", ADD, None)) is QueueingStrategy.IMMEDIATE
+    assert worth(pod(pending=("Devices",))) is QueueingStrategy.SKIP
 
 
 def test_hints_are_not_asked_beyond_the_first_yes_when_nobody_is_pending() -> None:
@@ -104,7 +105,7 @@ def test_a_hint_gets_the_pod_and_both_objects() -> None:
 
 def test_a_timeout_concerns_everybody() -> None:
     assert interests().requeue_strategy(pod("Fit"), UNSCHEDULABLE_TIMEOUT, None, None) is (
-        Strategy.AFTER_BACKOFF
+        QueueingStrategy.AFTER_BACKOFF
     )
 
 
@@ -114,14 +115,14 @@ def test_a_forced_activation_concerns_only_the_pod_it_names(uids: tuple[str, str
     itself = queued.info.pod
     other = make_pod("other", metadata={"uid": uids[1]})
     answer = interests().requeue_strategy
-    assert answer(queued, FORCE_ACTIVATE, None, itself) is Strategy.AFTER_BACKOFF
-    assert answer(queued, FORCE_ACTIVATE, None, other) is Strategy.SKIP
+    assert answer(queued, FORCE_ACTIVATE, None, itself) is QueueingStrategy.AFTER_BACKOFF
+    assert answer(queued, FORCE_ACTIVATE, None, other) is QueueingStrategy.SKIP
 
 
 def test_profiles_have_interests_of_their_own() -> None:
     listed = Interest("Fit", Registration(Resource.NODE, ADD))
     known = Interests({"other": [listed], PROFILE: []})
-    assert known.requeue_strategy(pod("Fit"), NODE_ADDED, None, None) is Strategy.SKIP
+    assert known.requeue_strategy(pod("Fit"), NODE_ADDED, None, None) is QueueingStrategy.SKIP
     assert known.anyone(NODE_ADDED)
     assert not known.anyone(NODE_TAINT)
     assert known.anyone(UNSCHEDULABLE_TIMEOUT)
@@ -149,22 +150,22 @@ KNOWN = interests(("Fit", ADD, None), ("Devices", TAINT, None))
 
 
 def test_without_events_the_pod_waits_for_one() -> None:
-    assert in_flight_strategy(pod("Fit"), happened(), KNOWN) is Strategy.SKIP
+    assert in_flight_strategy(pod("Fit"), happened(), KNOWN) is QueueingStrategy.SKIP
 
 
 def test_an_event_during_the_attempt_counts_as_one_after_it() -> None:
     events = happened(NODE_TAINT, NODE_ADDED)
-    assert in_flight_strategy(pod("Fit"), events, KNOWN) is Strategy.AFTER_BACKOFF
-    assert in_flight_strategy(pod("Ports"), events, KNOWN) is Strategy.SKIP
+    assert in_flight_strategy(pod("Fit"), events, KNOWN) is QueueingStrategy.AFTER_BACKOFF
+    assert in_flight_strategy(pod("Ports"), events, KNOWN) is QueueingStrategy.SKIP
 
 
 def test_the_strongest_answer_of_all_events_counts() -> None:
     queued = pod("Fit", "Devices", pending=("Devices",))
     events = happened(NODE_ADDED, NODE_TAINT)
-    assert in_flight_strategy(queued, events, KNOWN) is Strategy.IMMEDIATE
-    assert in_flight_strategy(queued, happened(NODE_ADDED), KNOWN) is Strategy.AFTER_BACKOFF
+    assert in_flight_strategy(queued, events, KNOWN) is QueueingStrategy.IMMEDIATE
+    assert in_flight_strategy(queued, happened(NODE_ADDED), KNOWN) is QueueingStrategy.AFTER_BACKOFF
 
 
 def test_errors_and_lost_markers_are_retried_after_backoff() -> None:
-    assert in_flight_strategy(pod(), happened(), KNOWN) is Strategy.AFTER_BACKOFF
-    assert in_flight_strategy(pod("Fit"), None, KNOWN) is Strategy.AFTER_BACKOFF
+    assert in_flight_strategy(pod(), happened(), KNOWN) is QueueingStrategy.AFTER_BACKOFF
+    assert in_flight_strategy(pod("Fit"), None, KNOWN) is QueueingStrategy.AFTER_BACKOFF

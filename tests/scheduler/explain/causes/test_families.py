@@ -15,7 +15,7 @@ from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.explanations.finding import (
     amount_text,
     counted_values,
-    joined,
+    join_words,
     sentence,
 )
 from podium.scheduler.framework.points import FilterPlugin, PreFilterPlugin
@@ -146,7 +146,7 @@ def test_values_are_counted_together_where_they_are_equally_many() -> None:
 
 def test_a_sentence_has_a_capital_and_one_full_stop() -> None:
     assert sentence(["", "one node", "it is full."]) == "One node; it is full."
-    assert joined(["a", "b", "c"], "or") == "a, b or c"
+    assert join_words(["a", "b", "c"], "or") == "a, b or c"
 
 
 def test_members_of_a_gang_that_does_not_fit_are_told_what_the_gang_lacks() -> None:

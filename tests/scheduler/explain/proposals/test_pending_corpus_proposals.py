@@ -8,7 +8,7 @@ from support.scheduler.explain.pending_input import prepare_entry, prepare_files
 from support.scheduler.explain.supposed_scenario import suppose
 from support.suite.slow_cases import few_of
 
-from podium.scheduler.explain.proposals.search import MAX_TRIALS, Answer, find_proposals
+from podium.scheduler.explain.proposals.search import MAX_TRIALS, ProposalAnswer, find_proposals
 from podium.scheduler.explain.trial import Trial
 
 
@@ -22,7 +22,7 @@ def test_the_first_proposal_makes_the_pod_fit_and_is_found_in_few_trials(
     entry: PendingPod, cluster: str, tmp_path: Path
 ) -> None:
     prepared, scenario = prepare_entry(entry, cluster, tmp_path)
-    with prepared.running(scenario=scenario) as (report, engine, ask):
+    with prepared.open_run(scenario=scenario) as (report, engine, ask):
         assert not report.pods[0].placed
         pod = engine.state.pods.get(entry.key, report.pods[0].pod)
         answer = find_proposals(Trial(engine, pod, ask))
@@ -48,7 +48,7 @@ def test_the_first_proposal_holds_although_all_others_wait_as_well(
     prepared = prepare_files([cluster, write_list(tmp_path / "pods.json", manifests)])
     refuted = []
     for entry in entries:
-        with prepared.running() as (report, engine, ask):
+        with prepared.open_run() as (report, engine, ask):
             found = engine.state.pods[entry.key]
             assert not next(r for r in report.pods if r.key == entry.key).placed
             first = find_proposals(Trial(engine, found, ask)).proposals[0]
@@ -59,6 +59,6 @@ def test_the_first_proposal_holds_although_all_others_wait_as_well(
     assert refuted == []
 
 
-def assert_ranked(answer: Answer) -> None:
+def assert_ranked(answer: ProposalAnswer) -> None:
     weights = [proposal.disturbance for proposal in answer.proposals]
     assert weights == sorted(weights)

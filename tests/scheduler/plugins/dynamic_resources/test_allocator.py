@@ -17,7 +17,7 @@ from support.scheduler.plugins.device_builders import (
 
 from podium.kubernetes.kinds.devices import ResourceSlice
 from podium.scheduler.plugins.dynamic_resources.allocator import NoDevices
-from podium.scheduler.plugins.dynamic_resources.picks import Rules
+from podium.scheduler.plugins.dynamic_resources.picks import PickRules
 from podium.scheduler.plugins.dynamic_resources.requests import AllocationError
 from podium.scheduler.plugins.dynamic_resources.search_budget import TimedOut
 from podium.testing import make_node
@@ -360,10 +360,12 @@ def test_devices_may_be_limited_to_nodes_one_by_one() -> None:
 def test_features_that_are_off_take_their_devices_away() -> None:
     waiting = device("d", bindingConditions=["ready"])
     world = DeviceWorld(make_slice("p", [waiting], node="n"))
-    assert world.find(make_claim("c", exactly("r")), rules=Rules(binding_conditions=False)) is None
+    assert (
+        world.find(make_claim("c", exactly("r")), rules=PickRules(binding_conditions=False)) is None
+    )
     tainted = device("d", taints=[{"key": "k", "effect": "NoSchedule"}])
     world = DeviceWorld(make_slice("p", [tainted], node="n"))
-    assert world.find(make_claim("c", exactly("r")), rules=Rules(taints=False)) is not None
+    assert world.find(make_claim("c", exactly("r")), rules=PickRules(taints=False)) is not None
 
 
 def test_a_search_without_end_is_given_up() -> None:

@@ -13,7 +13,7 @@ from support.scheduler.plugins.device_builders import (
     make_slice,
 )
 
-from podium.scheduler.plugins.dynamic_resources.picks import Rules
+from podium.scheduler.plugins.dynamic_resources.picks import PickRules
 
 ATTRIBUTE = f"{DRIVER}/numa"
 
@@ -25,7 +25,7 @@ def found(
     devices = [device(f"d{i}", {"numa": value}) for i, value in enumerate(attributes)]
     world = DeviceWorld(make_slice("p", devices, node="n"), DRAListTypeAttributes=gate)
     claim = make_claim("c", exactly("r", count), constraints=[{constraint: ATTRIBUTE}])
-    solution = world.find(claim, rules=Rules(lists=gate))
+    solution = world.find(claim, rules=PickRules(lists=gate))
     if solution is None:
         return None
     return [pick.entry.id.device for picks in solution.picks for pick in picks]

@@ -25,7 +25,7 @@ def test_a_decision_is_seen_until_it_is_taken_back() -> None:
     assert assumed.get("v") is stored
     assumed.assume(changed)
     assert assumed.get("v") is changed
-    assert assumed.stored("v") is stored
+    assert assumed.get_stored("v") is stored
     assumed.restore(changed)
     assert assumed.get("v") is stored
 

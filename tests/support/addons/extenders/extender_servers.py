@@ -22,8 +22,8 @@ from podium.scheduler.framework.asking import (
     ExtenderCall,
     FilterCall,
     PreemptCall,
+    PreemptVictims,
     PrioritizeCall,
-    Victims,
 )
 from podium.testing import make_node, make_pod
 
@@ -163,7 +163,7 @@ def prioritize_call(extender: Extender, pod: Pod | None = None) -> PrioritizeCal
 
 
 def preempt_call(extender: Extender, pod: Pod | None = None) -> PreemptCall:
-    victims = {"n1": Victims((make_pod("low-0"),), 1)}
+    victims = {"n1": PreemptVictims((make_pod("low-0"),), 1)}
     return PreemptCall(extender, pod or make_pod("web-0"), victims)
 
 

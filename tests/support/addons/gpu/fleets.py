@@ -9,11 +9,11 @@ from podium.addons.gpu.cards.quota import QuotaLeft
 from podium.addons.gpu.cards.requests import (
     CardKey,
     CardSelector,
+    CardTopology,
     ContainerRequest,
     NodePolicy,
     PodRequest,
     ScoreWeights,
-    Topology,
 )
 
 A100_PROFILES = (
@@ -110,7 +110,7 @@ requests = st.builds(
     node_policy=st.sampled_from(NodePolicy),
     card_order=st.lists(st.sampled_from(CardKey), max_size=3).map(tuple),
     idle_only=st.sampled_from((False, False, False, True)),
-    topology=st.sampled_from((Topology.NONE, *Topology)),
+    topology=st.sampled_from((CardTopology.NONE, *CardTopology)),
     weights=st.sampled_from((ScoreWeights(), ScoreWeights(1, 1, 3), ScoreWeights(0, 2, 1))),
 )
 quotas = st.one_of(

@@ -163,7 +163,7 @@ def _cards_on(cluster: FakeCluster, dialect: Dialect, pod: Pod) -> NodeCards:
 def charged(cluster: FakeCluster) -> dict[tuple[str, int], tuple[int, int, int]]:
     """What the plugin holds of each card at the moment: cores, memory, slots."""
     plugin: Any = cluster.plugin("GPUShare")
-    cards = plugin.followed()
+    cards = plugin.follow_cards()
     names = cluster.engine.cluster.nodes.names
     return {
         (names[row], index): (each.cores, each.memory, each.slots)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from support.suite.requirements import PUBLISHED_TRACES
 
-from podium.addons.gpu.study.traces import Nodes, Pods, Trace, read_trace
+from podium.addons.gpu.study.traces import Pods, Trace, TraceNodes, read_trace
 
 PUBLISHED = Path(__file__).resolve().parents[4].parent / "shared" / "traces" / "openb"
 NODES = PUBLISHED / "openb_node_list_gpu_node.csv"
@@ -31,7 +31,7 @@ def small_trace(seed: int = 0, nodes: int = 40, pods: int = 160) -> Trace:
     specs = random.choice(["", "A", "A|C", "B"], pods, p=[0.7, 0.1, 0.1, 0.1])
     return Trace(
         f"small-{seed}",
-        Nodes(
+        TraceNodes(
             tuple(f"node-{i:03}" for i in range(nodes)),
             8000 + 12_000 * gpus,
             16_384 + 65_536 * gpus,
@@ -57,7 +57,7 @@ def cut_trace(trace: Trace, nodes: int, pods: int) -> Trace:
     from_nodes, from_pods = trace.nodes, trace.pods
     return Trace(
         f"{trace.name}-cut",
-        Nodes(
+        TraceNodes(
             tuple(from_nodes.names[i] for i in keep),
             from_nodes.cpu_milli[keep],
             from_nodes.memory_mib[keep],

@@ -12,7 +12,7 @@ from podium.addons.gpu.cards.allocations import Allocation, CardShare
 from podium.addons.gpu.cards.card import NVLINK, Card, MigProfile, NodeCards, Reason
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.quota import QuotaLeft
-from podium.addons.gpu.cards.requests import CardKey, ContainerRequest, PodRequest, Topology
+from podium.addons.gpu.cards.requests import CardKey, CardTopology, ContainerRequest, PodRequest
 
 Used = dict[int, tuple[int, int, int, frozenset[int]]]
 NOTHING = (0, 0, 0, frozenset[int]())
@@ -98,9 +98,9 @@ class SlowAllocator:
             return Reason.MODEL_MISMATCH
         if any(m.lower() in name for m in selector.not_models):
             return Reason.MODEL_MISMATCH
-        if request.topology is Topology.NUMA_STRICT and card.numa == -1:
+        if request.topology is CardTopology.NUMA_STRICT and card.numa == -1:
             return Reason.NUMA_UNSATISFIED
-        if request.topology is Topology.LINK_STRICT and len(self.linked_to(card)) == 1:
+        if request.topology is CardTopology.LINK_STRICT and len(self.linked_to(card)) == 1:
             return Reason.LINKS_UNSATISFIED
         if selector.uuids and card.uuid not in selector.uuids:
             return Reason.UUID_MISMATCH
@@ -134,10 +134,10 @@ class SlowAllocator:
         if len(eligible) >= container.cards:
             sets = list(combinations(eligible, container.cards))
             topology = self.request.topology
-            if topology is Topology.NUMA_STRICT:
+            if topology is CardTopology.NUMA_STRICT:
                 if not any(len({card.numa for card in each}) == 1 for each in sets):
                     return Reason.NUMA_UNSATISFIED
-            elif topology is Topology.LINK_STRICT and not any(
+            elif topology is CardTopology.LINK_STRICT and not any(
                 self.all_linked(each) for each in sets
             ):
                 return Reason.LINKS_UNSATISFIED
@@ -197,13 +197,13 @@ class SlowAllocator:
         topology = self.request.topology
         place = {card.index: i for i, card in enumerate(ordered)}
         sets = [list(each) for each in combinations(ordered, n)]
-        if topology is Topology.NONE or (topology is Topology.NUMA and n == 1):
+        if topology is CardTopology.NONE or (topology is CardTopology.NUMA and n == 1):
             return ordered[:n]
-        if topology in (Topology.NUMA, Topology.NUMA_STRICT):
+        if topology in (CardTopology.NUMA, CardTopology.NUMA_STRICT):
             same = [s for s in sets if len({card.numa for card in s}) == 1 and s[0].numa >= 0]
             # Complete first: its last card comes first.
             return min(same, key=lambda s: [place[c.index] for c in reversed(s)], default=None)
-        if topology is Topology.LINK_STRICT:
+        if topology is CardTopology.LINK_STRICT:
             sets = [s for s in sets if self.all_linked(s)]
         if n == 1:
             return min(sets, key=lambda s: sum(self.link(s[0], c) for c in ordered), default=None)

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from support.apiserver.api_calls import Api
 
-from podium.golang.documents import Document
+from podium.golang.documents import SourceDocument
 from podium.golang.errors import InputError, ObjectError
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.resource import ApiResource
 from podium.offline.simulate.admission import Admission, served_kinds
 from podium.offline.simulate.input_files import InputProblems
 from podium.offline.simulate.scenario import read_inline_scenario
@@ -73,7 +73,7 @@ class Outcome(NamedTuple):
         return self.stored is None
 
 
-def post(api: Api, resource: Resource, obj: Json, *, dry_run: bool = True) -> Outcome:
+def post(api: Api, resource: ApiResource, obj: Json, *, dry_run: bool = True) -> Outcome:
     """Ask the server to create an object, as strictly as kubectl does."""
     namespace = "namespaces/default/" if resource.namespaced else ""
     prefix = f"/apis/{resource.group}" if resource.group else "/api"
@@ -90,7 +90,7 @@ def post(api: Api, resource: Resource, obj: Json, *, dry_run: bool = True) -> Ou
 
 def admit(obj: Json, beside: Sequence[Json] = ()) -> Outcome:
     """The same offline: what a simulation makes of the object, beside others."""
-    documents = [Document("input", at, 1, each) for at, each in enumerate((*beside, obj), 1)]
+    documents = [SourceDocument("input", at, 1, each) for at, each in enumerate((*beside, obj), 1)]
     try:
         read_inline_scenario(documents, gates=GATES)
     except InputProblems as several:

@@ -117,7 +117,7 @@ class QueueUnderTest(SchedulingQueue):
 
     def is_told(self, event: ClusterEvent, old: Any = None, new: Any = None) -> list[str]:
         """Names of the pods that an event moved."""
-        return [queued.info.pod.metadata.name for queued in self.happened(event, old, new)]
+        return [queued.info.pod.metadata.name for queued in self.move_on_event(event, old, new)]
 
     def nominations(self) -> Mapping[str, str]:
         return {pod.pod.metadata.name: node for pod, node in self.nominator}

@@ -17,9 +17,9 @@ from podium.scheduler.framework.asking import (
     ExtenderCall,
     FilterAnswer,
     FilterCall,
-    MetaVictims,
     PreemptAnswer,
     PreemptCall,
+    PreemptMetaVictims,
     PrioritizeAnswer,
     PrioritizeCall,
 )
@@ -73,7 +73,7 @@ def clears(**uids: tuple[str, ...]) -> PreemptAnswer:
     """These nodes may be cleared of these pods, named as `make_pod` names them."""
     return PreemptAnswer(
         {
-            node: MetaVictims(tuple(f"uid-default-{pod}" for pod in pods), 0)
+            node: PreemptMetaVictims(tuple(f"uid-default-{pod}" for pod in pods), 0)
             for node, pods in uids.items()
         }
     )
@@ -139,7 +139,7 @@ def _agreeable(call: ExtenderCall) -> ExtenderAnswer:
         case PreemptCall():
             return PreemptAnswer(
                 {
-                    node: MetaVictims(
+                    node: PreemptMetaVictims(
                         tuple(pod.metadata.uid for pod in victims.pods), victims.violations
                     )
                     for node, victims in call.victims.items()

@@ -185,7 +185,7 @@ class SmallWorld(InMemoryApi):
         self.refusal = self.timeout = None
         if heard_first:
             self.deliver()
-        self.engine.bindings.finished(binding, problem)
+        self.engine.bindings.finish_binding(binding, problem)
         self.collect()
         return problem
 
@@ -206,7 +206,7 @@ class SmallWorld(InMemoryApi):
                 self.change_pod(victim.key, status={"conditions": (marked,)})
                 self.delete_pod(victim.key, graceful=graceful)
             self._evictions[id(request)] = self._evicted(request) + 1
-            self.engine.preemptions.evicted(
+            self.engine.preemptions.confirm_eviction(
                 request.preemptor, victim, request.node_name, was_gone=was_gone
             )
         if len(left) <= 1:
@@ -215,7 +215,7 @@ class SmallWorld(InMemoryApi):
     def end_preemption(self, index: int, problem: str | None = None) -> None:
         request = self.preemptions.pop(index)
         self._evictions.pop(id(request), None)
-        self.engine.preemptions.finished(request.preemptor, problem)
+        self.engine.preemptions.finish_preemption(request.preemptor, problem)
         self.collect()
 
     def _evicted(self, request: Preempt) -> int:

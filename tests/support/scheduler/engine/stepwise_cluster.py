@@ -60,14 +60,16 @@ class StepwiseCluster:
         for victim in [each for each in left if each.pod.metadata.name not in without]:
             left.remove(victim)
             is_there = victim.key in self.driver.engine.state.pods
-            preemptions.evicted(request.preemptor, victim, request.node_name, was_gone=not is_there)
+            preemptions.confirm_eviction(
+                request.preemptor, victim, request.node_name, was_gone=not is_there
+            )
             if victim.pod.metadata.name in graceful:
                 self.driver.terminate(victim.pod.metadata.name)
             elif is_there:
                 self.driver.delete(victim.pod.metadata.name)
         if not left:
             del self._under_way[f"default/{name}"]
-            preemptions.finished(request.preemptor, None)
+            preemptions.finish_preemption(request.preemptor, None)
         self.driver.collect()
 
     def is_held_back(self, name: str) -> bool:

@@ -280,7 +280,7 @@ class StorageWorld(SmallWorld):
         except StopIteration as done:
             self.bindings.remove(binding)
             del self._runs[id(binding)]
-            self.engine.bindings.finished(binding, done.value)
+            self.engine.bindings.finish_binding(binding, done.value)
             self.collect()
             return True
         finally:

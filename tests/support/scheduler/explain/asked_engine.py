@@ -10,7 +10,7 @@ from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.engine import Engine
 from podium.scheduler.explain.proposals.proposal import Proposal
-from podium.scheduler.explain.proposals.search import Answer, find_proposals
+from podium.scheduler.explain.proposals.search import ProposalAnswer, find_proposals
 from podium.scheduler.explain.trial import Trial
 from podium.scheduler.plugins import in_tree_registry
 from podium.testing import make_node
@@ -41,15 +41,15 @@ def engine_with(*objects: KubeObject, **gates: bool) -> Engine:
     return engine
 
 
-def ask(pod: Pod, *objects: KubeObject, **gates: bool) -> Answer:
+def ask(pod: Pod, *objects: KubeObject, **gates: bool) -> ProposalAnswer:
     return find_proposals(Trial(engine_with(*objects, **gates), pod))
 
 
-def sentences(answer: Answer) -> list[str]:
+def sentences(answer: ProposalAnswer) -> list[str]:
     return [proposal.sentence for proposal in answer.proposals]
 
 
-def proposal(answer: Answer, code: str) -> Proposal:
+def proposal(answer: ProposalAnswer, code: str) -> Proposal:
     found = [each for each in answer.proposals if each.code == code]
     assert found, sentences(answer)
     return found[0]

@@ -43,7 +43,7 @@ from podium.scheduler.framework.points import (
     ScorePlugin,
 )
 from podium.scheduler.framework.queued import QueuedPod, WaitingPods
-from podium.scheduler.framework.registry import Registry
+from podium.scheduler.framework.registry import PluginRegistry
 from podium.scheduler.framework.status import Status
 
 Log = list[str]
@@ -110,7 +110,7 @@ def make_engine(
         given.append(Binder)
     engine = Engine(
         configuration_of(given, names=names, weights=weights),
-        Registry(given),
+        PluginRegistry(given),
         choice=choice or FirstByName(),
         clock=clock,
         percentage=percentage,

@@ -15,10 +15,10 @@ from podium.scheduler.framework.diagnosis import FilterResult
 from podium.scheduler.framework.filtering import run_filters
 from podium.scheduler.framework.status import Status
 from podium.scheduler.plugins.dynamic_resources import DynamicResources
-from podium.scheduler.plugins.dynamic_resources.allocator import Allocator, Solution
+from podium.scheduler.plugins.dynamic_resources.allocator import AllocationSolution, Allocator
 from podium.scheduler.plugins.dynamic_resources.claim_state import ClaimState
 from podium.scheduler.plugins.dynamic_resources.inventory import InventoryRules
-from podium.scheduler.plugins.dynamic_resources.picks import Rules
+from podium.scheduler.plugins.dynamic_resources.picks import PickRules
 from podium.scheduler.plugins.dynamic_resources.pools import Supply
 from podium.scheduler.plugins.dynamic_resources.requests import requests_of
 from podium.scheduler.plugins.dynamic_resources.results import allocations_of
@@ -189,8 +189,8 @@ class DeviceWorld:
             self.cluster.catalog.put(obj)
 
     def find(
-        self, *claims: ResourceClaim, node: str = "n", rules: Rules | None = None
-    ) -> Solution | None:
+        self, *claims: ResourceClaim, node: str = "n", rules: PickRules | None = None
+    ) -> AllocationSolution | None:
         """What the search alone says for claims on a node."""
         self.put(*claims)
         supply, state = (
@@ -200,7 +200,7 @@ class DeviceWorld:
         supply.refresh()
         state.sync()
         row = self.cluster.nodes.row(node)
-        allocator = Allocator(self._requests(claims), state.devices, rules or Rules(), 10.0)
+        allocator = Allocator(self._requests(claims), state.devices, rules or PickRules(), 10.0)
         labels = self.cluster.nodes.labels.labels_of(row)
         return allocator.allocate(supply.pools_of(row), node, labels)
 

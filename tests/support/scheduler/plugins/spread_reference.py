@@ -11,7 +11,7 @@ from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod, TopologySpreadConstraint
 from podium.kubernetes.rules.labels import Selector, selector_of, selector_of_map
 from podium.kubernetes.rules.node_affinity import required_of
-from podium.kubernetes.rules.tolerations import untolerated
+from podium.kubernetes.rules.tolerations import find_untolerated_taint
 
 HOSTNAME = "kubernetes.io/hostname"
 
@@ -29,7 +29,7 @@ def selector_for(constraint: TopologySpreadConstraint, pod: Pod) -> Selector:
     selector = selector_of(constraint.label_selector)
     for key in constraint.match_label_keys or ():
         if key in labels_of(pod):
-            selector = selector.merged(selector_of_map({key: labels_of(pod)[key]}))
+            selector = selector.merge(selector_of_map({key: labels_of(pod)[key]}))
     return selector
 
 
@@ -38,7 +38,7 @@ def is_included(constraint: TopologySpreadConstraint, pod: Pod, node: Node) -> b
     honors_taints = constraint.node_taints_policy == "Honor"
     wanted = required_of(pod).matches(node.metadata.labels, node.metadata.name)
     taints, given = node.spec.taints, pod.spec.tolerations
-    tolerated = untolerated(taints, given, comparison=False) is None
+    tolerated = find_untolerated_taint(taints, given, comparison=False) is None
     return (wanted or not honors_affinity) and (tolerated or not honors_taints)
 
 

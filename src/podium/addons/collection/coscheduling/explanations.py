@@ -85,7 +85,9 @@ def _describe_message(
 
 def _incomplete(pod: PodInfo, gang: Gang, facts: dict[str, int], gangs: Gangs) -> str:
     facts["placed"] = gangs.quorum_reached(gang)
-    others = [info.pod.metadata.name for info in gangs.unplaced(gang) if info.uid != pod.uid]
+    others = [
+        info.pod.metadata.name for info in gangs.find_unplaced_members(gang) if info.uid != pod.uid
+    ]
     names = ", ".join(others[:_MAX_NAMES])
     more = f" and {len(others) - _MAX_NAMES} more" if len(others) > _MAX_NAMES else ""
     without = f"; {names}{more} {'has' if len(others) == 1 else 'have'} none" if others else ""

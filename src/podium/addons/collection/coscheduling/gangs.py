@@ -106,20 +106,20 @@ class Gangs:
         """Whether there is any pod of a group."""
         return any(True for _ in self._members.of(key))
 
-    def placed(self, gang: Gang) -> list[PodInfo]:
+    def find_placed_members(self, gang: Gang) -> list[PodInfo]:
         """Members that have a node: bound, or held until they are."""
         placements = self._handle.cluster.placements
         infos = (self._info(pod) for pod in self.members(gang))
         return [info for info in infos if info.uid in placements and not self._is_lost(info.uid)]
 
-    def unplaced(self, gang: Gang) -> list[PodInfo]:
-        placed = {info.uid for info in self.placed(gang)}
+    def find_unplaced_members(self, gang: Gang) -> list[PodInfo]:
+        placed = {info.uid for info in self.find_placed_members(gang)}
         infos = (self._info(pod) for pod in self.members(gang))
         return [info for info in infos if info.uid not in placed]
 
     def quorum_reached(self, gang: Gang) -> int:
         """How many members have a node or need none any more."""
-        return len(self.placed(gang)) + gang.succeeded
+        return len(self.find_placed_members(gang)) + gang.succeeded
 
     def _info(self, pod: Pod) -> PodInfo:
         return self._handle.cluster.infos.of(pod)

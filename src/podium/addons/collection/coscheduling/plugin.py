@@ -159,7 +159,7 @@ class Coscheduling(
         gang = self._gangs.find(cycle.pod.pod)
         if gang is None:
             return None
-        return self._recent_failure(cycle, gang) or self._shortcoming(cycle.pod, gang)
+        return self._recent_failure(cycle, gang) or self._check_members(cycle.pod, gang)
 
     def pre_filter_stays(self, cycle: Cycle) -> bool:
         return group_key(cycle.pod.pod) is None
@@ -177,7 +177,7 @@ class Coscheduling(
             return unresolvable(messages.FAILED_RECENTLY.format(gang.full_name))
         return None
 
-    def _shortcoming(self, pod: PodInfo, gang: Gang) -> Status | None:
+    def _check_members(self, pod: PodInfo, gang: Gang) -> Status | None:
         name = pod.pod.metadata.name
         members = self._gangs.members(gang)
         there = len(members) + gang.succeeded
@@ -191,7 +191,7 @@ class Coscheduling(
     def _resource_gap(self, gang: Gang) -> Status | None:
         if gang.min_resources is None or gang.key in self._memory.permitted:
             return None
-        gap = resource_gap(self.handle.cluster, gang, self._gangs.placed(gang))
+        gap = resource_gap(self.handle.cluster, gang, self._gangs.find_placed_members(gang))
         if gap:
             self._deny(gang)
             return unresolvable(messages.RESOURCE_GAP.format(written_gap(gap)))
@@ -206,7 +206,7 @@ class Coscheduling(
         it took as soon as one of it fails.
         """
         missing = gang.min_member - self._gangs.quorum_reached(gang)
-        unplaced = self._gangs.unplaced(gang)
+        unplaced = self._gangs.find_unplaced_members(gang)
         cluster = self.handle.cluster
         if missing < 1 or len(unplaced) < missing:
             return None
@@ -260,7 +260,7 @@ class Coscheduling(
         gang = self._gangs.find(pod)
         if gang is None:
             return NOT_FOUND
-        waiting = self._waiting(gang)
+        waiting = self._find_waiting_members(gang)
         if self._gangs.quorum_reached(gang) >= gang.min_member:
             self._memory.last_failure.forget(gang.key)
             for wait in waiting:
@@ -271,7 +271,7 @@ class Coscheduling(
             # The first of a round brings the others, wherever they are in the queue. After a
             # failure that takes a while: members that bring each other would go in circles.
             memory.brought.add(gang.key, _BRING_AGAIN_S)
-            siblings = self._gangs.unplaced(gang)
+            siblings = self._gangs.find_unplaced_members(gang)
             cycle.to_activate.update((info.key, info) for info in siblings)
         return PermitResult(WAIT, gang.timeout_s or self.args.wait_s)
 
@@ -287,7 +287,7 @@ class Coscheduling(
 
     def _turn_away(self, gang: Gang, reason: str) -> None:
         """Let all that wait go: the group has failed."""
-        for wait in self._waiting(gang):
+        for wait in self._find_waiting_members(gang):
             wait.reject(self.name, reason)
         self._memory.permitted.forget(gang.key)
         self._memory.last_failure.set(gang.key)
@@ -296,9 +296,11 @@ class Coscheduling(
     def _deny(self, gang: Gang) -> None:
         self._memory.denied.add(gang.key, self.args.denied_pg_expiration_time_seconds or 0)
 
-    def _waiting(self, gang: Gang) -> list[WaitingPod]:
+    def _find_waiting_members(self, gang: Gang) -> list[WaitingPod]:
         """Members that wait for the others."""
-        waits = (self.handle.waiting.get(info.uid) for info in self._gangs.placed(gang))
+        waits = (
+            self.handle.waiting.get(info.uid) for info in self._gangs.find_placed_members(gang)
+        )
         return [wait for wait in waits if wait is not None and wait.outcome is None]
 
     # --- explaining ---------------------------------------------------------------------------

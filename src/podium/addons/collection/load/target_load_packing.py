@@ -76,7 +76,7 @@ class TargetLoadPacking(LoadScorePlugin):
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         loads = self.loads(cycle, rows)
         capacity = loads.cpu_capacity_milli
-        added = self.predict(cycle.pod.shape) + self._missing(cycle, rows)
+        added = self.predict(cycle.pod.shape) + self._predict_unmeasured(cycle, rows)
         share = np.divide(100 * added, capacity, out=np.zeros(len(capacity)), where=capacity > 0)
         use = np.where(capacity > 0, loads.cpu, 0 * loads.cpu) + share
         target = float(self._target)
@@ -121,7 +121,7 @@ class TargetLoadPacking(LoadScorePlugin):
             return math.floor(milli_value(requests["cpu"]) * self._multiplier + 0.5)
         return self._default_milli
 
-    def _missing(self, cycle: Cycle, rows: Rows) -> Floats:
+    def _predict_unmeasured(self, cycle: Cycle, rows: Rows) -> Floats:
         """What pods will use that are not in the measurements yet."""
         latest = self._latest.of(cycle.usage, rows)[0]
         since = self._unmeasured_since()

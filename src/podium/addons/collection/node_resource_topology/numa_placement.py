@@ -200,14 +200,14 @@ class EvictionRefused(Exception):
     """The zones cannot be imagined without the victims; the text says why."""
 
 
-class Victims:
+class TrialVictims:
     """The pods that a trial has taken off nodes, by row."""
 
     def __init__(self, pods: Mapping[int, Mapping[str, PodInfo]] | None = None) -> None:
         self._pods = {row: dict(of_row) for row, of_row in (pods or {}).items()}
 
-    def clone(self) -> "Victims":
-        return Victims(self._pods)
+    def clone(self) -> "TrialVictims":
+        return TrialVictims(self._pods)
 
     def take(self, row: int, pod: PodInfo) -> None:
         self._pods.setdefault(row, {})[pod.uid] = pod

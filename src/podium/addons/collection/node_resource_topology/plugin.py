@@ -18,7 +18,7 @@ from podium.addons.collection.node_resource_topology.numa_placement import (
     TOO_MUCH_FREED,
     EvictionRefused,
     Freed,
-    Victims,
+    TrialVictims,
     freed_by,
 )
 from podium.addons.collection.node_resource_topology.reports import (
@@ -28,7 +28,7 @@ from podium.addons.collection.node_resource_topology.reports import (
 )
 from podium.addons.collection.node_resource_topology.topologies import (
     TOPOLOGIES,
-    ContainerRequest,
+    ContainerAmounts,
     ZoneRequests,
     is_of_node,
     is_of_zone,
@@ -129,16 +129,16 @@ class NodeResourceTopologyMatch(
         self._table.follow()
         cycle.write(self.name, zone_requests_of(cycle.pod))
         if self.args.preemption_mode == "Enabled":
-            cycle.write(_VICTIMS, Victims())
+            cycle.write(_VICTIMS, TrialVictims())
 
     def add_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> None:
         victims = cycle.states.get(_VICTIMS)
-        if isinstance(victims, Victims):
+        if isinstance(victims, TrialVictims):
             victims.give_back(row, pod)
 
     def remove_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> None:
         victims = cycle.states.get(_VICTIMS)
-        if isinstance(victims, Victims):
+        if isinstance(victims, TrialVictims):
             victims.take(row, pod)
 
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
@@ -159,7 +159,7 @@ class NodeResourceTopologyMatch(
         freed: dict[int, Freed] = {}
         failed: dict[int, int] = {}
         victims = cycle.states.get(_VICTIMS)
-        if not isinstance(victims, Victims):
+        if not isinstance(victims, TrialVictims):
             return freed, failed
         for row in victims.rows():
             placement = self._reports.placement_on(cycle.nodes.names[row])
@@ -251,7 +251,7 @@ def find_misaligned(
     return np.where(table.stale[rows], STALE, found)
 
 
-def _find_misaligned_container(containers: Iterable[ContainerRequest], free: "_Free") -> Ints:
+def _find_misaligned_container(containers: Iterable[ContainerAmounts], free: "_Free") -> Ints:
     found = np.zeros(free.count, dtype=np.int64)
     for container in containers:
         zones, fits = free.match(container.amounts)

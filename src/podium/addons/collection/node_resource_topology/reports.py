@@ -39,7 +39,7 @@ WITH_EXCLUSIVE: Final = "with-exclusive-resources"
 ONLY_EXCLUSIVE: Final = "OnlyExclusiveResources"
 
 
-class Report(NamedTuple):
+class TopologyReport(NamedTuple):
     """What is believed of a node: nothing if `topology` is None, and not even that if it is
     `stale`. `reserved` are requests to be taken off every zone."""
 
@@ -62,8 +62,8 @@ class Reports:
         report = self.report_of(node).topology
         return UNKNOWN if report is None else self._placements.of(report, self._running_on(node))
 
-    def report_of(self, node: str) -> Report:
-        return Report(self._handle.get(NodeResourceTopology, node))
+    def report_of(self, node: str) -> TopologyReport:
+        return TopologyReport(self._handle.get(NodeResourceTopology, node))
 
     def take_changed(self) -> Iterable[str] | None:
         """Names of nodes whose report may be another than when this was asked last; None for all
@@ -112,9 +112,9 @@ class DiscardReserved(Reports):
         super().__init__(handle)
         self._on_the_way: dict[str, set[str]] = {}
 
-    def report_of(self, node: str) -> Report:
+    def report_of(self, node: str) -> TopologyReport:
         if self._on_the_way.get(node):
-            return Report(None, stale=True)
+            return TopologyReport(None, stale=True)
         return super().report_of(node)
 
     def reserve(self, node: str, pod: PodInfo) -> None:
@@ -165,11 +165,11 @@ class OverReserve(Reports):
         kept, pods = self._kept.get(node), self._spoken_of.get(node)
         return UNKNOWN if kept is None or not pods else self._placements.of(kept, pods)
 
-    def report_of(self, node: str) -> Report:
+    def report_of(self, node: str) -> TopologyReport:
         if node in self._with_foreign:
-            return Report(None, stale=True)
+            return TopologyReport(None, stale=True)
         kept = self._kept.get(node)
-        return Report(kept, tuple(self._reserved.get(node, {}).values()) if kept else ())
+        return TopologyReport(kept, tuple(self._reserved.get(node, {}).values()) if kept else ())
 
     def take_changed(self) -> Iterable[str] | None:
         if self._version < 0:

@@ -186,7 +186,7 @@ Amounts = Mapping[str, int]
 _STORAGE: Final = ("ephemeral-storage", "storage")
 
 
-class ContainerRequest(NamedTuple):
+class ContainerAmounts(NamedTuple):
     """`kind` is `init`, `sidecar`, or empty for a container of the pod's own work."""
 
     kind: str
@@ -199,7 +199,7 @@ class ZoneRequests(NamedTuple):
     guaranteed: bool
     is_exempt: bool
     whole: tuple[tuple[str, int], ...]
-    containers: tuple[ContainerRequest, ...]
+    containers: tuple[ContainerAmounts, ...]
 
 
 def zone_requests_of(pod: PodInfo) -> ZoneRequests:
@@ -241,10 +241,10 @@ def is_of_zone(resource: str) -> bool:
     return resource in ("cpu", "memory") or resource.startswith("hugepages-")
 
 
-def _request(container: Container, kind: str) -> ContainerRequest:
+def _request(container: Container, kind: str) -> ContainerAmounts:
     requests = container.resources.requests if container.resources is not None else None
     amounts = {name: amount_of(name, quantity) for name, quantity in (requests or {}).items()}
-    return ContainerRequest(kind, _sort_amounts(amounts))
+    return ContainerAmounts(kind, _sort_amounts(amounts))
 
 
 def _sort_amounts(amounts: Amounts) -> tuple[tuple[str, int], ...]:

@@ -26,7 +26,7 @@ from typing import Final
 
 import numpy as np
 
-from podium.addons.collection.node_resource_topology.reports import Report, Reports
+from podium.addons.collection.node_resource_topology.reports import Reports, TopologyReport
 from podium.addons.collection.node_resource_topology.topologies import (
     POD_SCOPE,
     SINGLE_NUMA_NODE,
@@ -90,7 +90,7 @@ class ZoneTable:
         self.by_pod: Mask = np.zeros(size, dtype=np.bool_)
         self.zone_counts: Ints = np.zeros(size, dtype=np.int64)
 
-    def _put(self, row: int, report: Report) -> None:
+    def _put(self, row: int, report: TopologyReport) -> None:
         topology = report.topology
         self.known[row], self.stale[row] = topology is not None, report.stale
         for column in self._available.values():
@@ -128,7 +128,7 @@ class ZoneTable:
         self.width = width
 
 
-def _less(zone: NumaZone, report: Report) -> NumaZone:
+def _less(zone: NumaZone, report: TopologyReport) -> NumaZone:
     """A zone without what was reserved on its node since the report."""
     if not report.reserved:
         return zone

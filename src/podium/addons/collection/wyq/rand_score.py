@@ -88,11 +88,11 @@ class NodeImages(ValueSource):
         self._told: dict[str, str] = {}
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, NodeImages) and self._fixed() == other._fixed()
+        return isinstance(other, NodeImages) and self._comparison_key() == other._comparison_key()
 
     __hash__ = None
 
-    def _fixed(self) -> tuple[object, ...]:
+    def _comparison_key(self) -> tuple[object, ...]:
         return (*self.settings, self.refresh_every_s, self.max_age_s)
 
     def want(self, images: Iterable[str]) -> None:
@@ -216,7 +216,7 @@ class RandScore(ScorePlugin):
         ]
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
-        images = self._named(cycle)
+        images = self._find_named_images(cycle)
         held: Ints = np.zeros(cycle.nodes.size, dtype=np.int64)
         for image in images:
             state = cycle.nodes.images.state(canonical_image(image))
@@ -240,7 +240,7 @@ class RandScore(ScorePlugin):
         if self.lines.wanted:
             return None  # to be called every time
         version = (cycle.nodes.images.version, self.handle.sources.column(NAME).version)
-        return Dependence(fragment=self._named(cycle), usage=False, version=version)
+        return Dependence(fragment=self._find_named_images(cycle), usage=False, version=version)
 
     def events(self) -> Sequence[Registration]:
         return (Registration(Resource.NODE, Action.ADD),)
@@ -252,7 +252,7 @@ class RandScore(ScorePlugin):
             more = f", socer: {score}" if self.args.prefix else ""
             self.lines.on("Score", cycle, names[row], more)
 
-    def _named(self, cycle: Cycle) -> tuple[str, ...]:
+    def _find_named_images(self, cycle: Cycle) -> tuple[str, ...]:
         """The images that a pod names."""
         containers = cycle.pod.pod.spec.containers or ()
         if self.args.containers == "first":

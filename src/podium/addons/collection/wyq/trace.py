@@ -103,7 +103,7 @@ def rows_still_in(cycle: Cycle, rows: Rows) -> Rows:
     numbers = indices(rows)
     if before is None or before.count != len(numbers):
         return rows
-    return numbers[before.passed()]
+    return numbers[before.mask_passed()]
 
 
 def _name(cycle: Cycle) -> str:

@@ -18,7 +18,7 @@ from podium.addons.gpu.agents.registration import (
 from podium.addons.gpu.agents.serving import (
     Books,
     DeviceRefusal,
-    Outcome,
+    ServingOutcome,
     asks_agent,
     has_left_lock,
     serve_next_pod,
@@ -28,7 +28,7 @@ from podium.client.api_errors import AlreadyExists
 from podium.client.resources import CONFIG_MAPS, NODES, PODS
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.controller import Action, Create, Patch, Wake, delete
+from podium.kubernetes.controllers.controller import Action, CreateAction, PatchAction, Wake, delete
 from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Stores
@@ -156,11 +156,11 @@ class GPUAgents:
         if self._broken.get(node_name) == data:
             return
         namespace, name = place
-        patch = Patch(CONFIG_MAPS, namespace, name, {"data": data})
+        patch = PatchAction(CONFIG_MAPS, namespace, name, {"data": data})
         if any(data.values()):
             body = {"metadata": {"name": name, "namespace": namespace}, "data": data}
             try:
-                await self._executor.write(Create(CONFIG_MAPS, namespace, body))
+                await self._executor.write(CreateAction(CONFIG_MAPS, namespace, body))
             except AlreadyExists:
                 await self._executor.write(patch)
         else:
@@ -233,13 +233,13 @@ class GPUAgents:
         return known
 
 
-def _writes(agent: Agent, node_name: str, outcome: Outcome) -> list[Action]:
+def _writes(agent: Agent, node_name: str, outcome: ServingOutcome) -> list[Action]:
     actions: list[Action] = []
     for pod, write in outcome.writes:
         parts = {"annotations": dict(write.annotations), "labels": dict(write.labels)}
         body = {name: part for name, part in parts.items() if part}
         if body:
-            actions.append(Patch(PODS, pod.namespace, pod.name, {"metadata": body}))
+            actions.append(PatchAction(PODS, pod.namespace, pod.name, {"metadata": body}))
     if outcome.releases_lock:
         actions += _lock_release(agent, node_name)
     return actions
@@ -252,7 +252,7 @@ def _lock_release(agent: Agent, node_name: str, version: str = "") -> list[Actio
     metadata: JsonObject = {"annotations": {agent.dialect.lock.key: None}}
     if version:
         metadata["resourceVersion"] = version
-    return [Patch(NODES, "", node_name, {"metadata": metadata})]
+    return [PatchAction(NODES, "", node_name, {"metadata": metadata})]
 
 
 def _as_scheduler_pod(pod: Pod) -> SchedulerPod:

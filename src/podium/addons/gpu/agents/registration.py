@@ -19,7 +19,7 @@ from podium.addons.gpu.cards.card import Card
 from podium.addons.gpu.dialects.dialect import Dialect
 from podium.client.resources import NODES
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.controller import Action, Patch
+from podium.kubernetes.controllers.controller import Action, PatchAction
 from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.simulated.names import (
@@ -46,7 +46,7 @@ class Agent(Struct, frozen=True):
     is_stopped: bool = False
 
 
-class Registration(Struct, frozen=True):
+class NodeRegistration(Struct, frozen=True):
     annotations: dict[str, str | None]
     labels: dict[str, str | None]
     capacity: dict[str, str]
@@ -72,7 +72,7 @@ def _cards(node_name: str, shape: str, dialect: Dialect, unhealthy: str) -> tupl
     return make_cards(node_name, read_shape(shape), dialect, broken)
 
 
-def registration(agent: Agent, wall_s: float) -> Registration:
+def registration(agent: Agent, wall_s: float) -> NodeRegistration:
     dialect, cards = agent.dialect, agent.cards
     said = dialect.register(cards, wall_s)
     offered = dict(said.capacity)
@@ -80,7 +80,7 @@ def registration(agent: Agent, wall_s: float) -> Registration:
         offered = dict.fromkeys(offered, "0")
     elif not dialect.gives_broken_devices:
         offered = dict(dialect.register([each for each in cards if each.healthy], wall_s).capacity)
-    return Registration(dict(said.annotations), dict(said.labels), dict(said.capacity), offered)
+    return NodeRegistration(dict(said.annotations), dict(said.labels), dict(said.capacity), offered)
 
 
 def add_registration(node: JsonObject, wall_s: float) -> JsonObject:
@@ -108,23 +108,23 @@ def add_registration(node: JsonObject, wall_s: float) -> JsonObject:
     }
 
 
-def metadata_writes(node: Node, wanted: Registration) -> list[Action]:
+def metadata_writes(node: Node, wanted: NodeRegistration) -> list[Action]:
     """What the agent changes in the node's metadata."""
     annotations = _find_changes(node.metadata.annotations, wanted.annotations)
     labels = _find_changes(node.metadata.labels, wanted.labels)
     parts = {"annotations": annotations, "labels": labels}
     body = {name: part for name, part in parts.items() if part}
-    return [Patch(NODES, "", node.name, {"metadata": body})] if body else []
+    return [PatchAction(NODES, "", node.name, {"metadata": body})] if body else []
 
 
-def status_writes(node: Node, wanted: Registration) -> list[Action]:
+def status_writes(node: Node, wanted: NodeRegistration) -> list[Action]:
     """What the kubelet changes in the node's status after what the agent has told it."""
     parts = {
         "capacity": _find_changes(node.status.capacity, wanted.capacity),
         "allocatable": _find_changes(node.status.allocatable, wanted.allocatable),
     }
     body = {name: part for name, part in parts.items() if part}
-    return [Patch(NODES, "", node.name, {"status": body}, "status")] if body else []
+    return [PatchAction(NODES, "", node.name, {"status": body}, "status")] if body else []
 
 
 def _find_changes(

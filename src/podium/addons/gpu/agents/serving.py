@@ -16,12 +16,12 @@ from podium.addons.gpu.cards.allocations import Allocation, CardShare, card_uses
 from podium.addons.gpu.cards.card import Card, NodeCards
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.choosing import allocate
-from podium.addons.gpu.cards.requests import ContainerRequest, PodRequest, Topology
+from podium.addons.gpu.cards.requests import CardTopology, ContainerRequest, PodRequest
 from podium.addons.gpu.dialects.agents import (
     UNEXPECTED_ADMISSION,
     AllocationFailed,
     FreeCard,
-    Served,
+    ServedContainer,
     check_cards,
     choose_shared_card,
     find_container,
@@ -62,7 +62,7 @@ class Books:
             book.pop(uid, None)
 
 
-class Outcome(Struct, frozen=True):
+class ServingOutcome(Struct, frozen=True):
     """What is to be written when a pod was asked for: on pods, and whether the lock goes."""
 
     pod: Pod
@@ -77,7 +77,7 @@ def asks_agent(dialect: Dialect, pod: Pod) -> bool:
 
 def serve_next_pod(
     agent: Agent, node: Node, cards: NodeCards, pods: list[Pod], books: Books
-) -> Outcome | None:
+) -> ServingOutcome | None:
     """Ask the agent for the next pod on the node that has not started and is not settled; None if
     there is none. The pod is settled when what comes out was written."""
     if not books.is_primed:
@@ -100,19 +100,19 @@ def serve_next_pod(
 
 def _ask(
     agent: Agent, node: Node, cards: NodeCards, pods: list[Pod], pod: Pod, books: Books
-) -> Outcome:
+) -> ServingOutcome:
     dialect = agent.dialect
     writes: list[tuple[Pod, PodWrite]] = []
     releases = False
     problem = _shortage(dialect, node, pod, pods)
     if problem:
-        return Outcome(pod, _reject(problem))
+        return ServingOutcome(pod, _reject(problem))
     for container in _containers(pod):
         devices = _count(dialect, container)
         if not devices:
             continue
         found = find_container(dialect, node, cards, pods, devices, books.served)
-        if isinstance(found, Served):
+        if isinstance(found, ServedContainer):
             found = _give(agent, found, pods, cards, books) or found
         if isinstance(found, AllocationFailed):
             if dialect.starts_without_card:
@@ -122,14 +122,14 @@ def _ask(
                 _note_end(dialect, found.pod, books)
                 releases |= _releases(dialect, node, found.pod)
             message = f"rpc error: code = Unknown desc = {found.message}"
-            return Outcome(pod, _reject(message), tuple(writes), releases)
+            return ServingOutcome(pod, _reject(message), tuple(writes), releases)
         uid = found.pod.metadata.uid
         books.served[uid] = books.served.get(uid, frozenset()) | {found.container}
         if _is_complete(dialect, found.pod, books.served[uid]):
             writes.append((found.pod, _confirm(dialect, found.pod, books)))
             _note_end(dialect, found.pod, books)
             releases |= _releases(dialect, node, found.pod)
-    return Outcome(pod, None, tuple(writes), releases)
+    return ServingOutcome(pod, None, tuple(writes), releases)
 
 
 # --- the kubelet --------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ def _confirm(dialect: Dialect, pod: Pod, books: Books) -> PodWrite:
 
 
 def _give(
-    agent: Agent, served: Served, pods: list[Pod], registered: NodeCards, books: Books
+    agent: Agent, served: ServedContainer, pods: list[Pod], registered: NodeCards, books: Books
 ) -> AllocationFailed | None:
     """Let an agent that chooses cards itself do so."""
     dialect, pod = agent.dialect, served.pod
@@ -277,7 +277,7 @@ def _choose(
         table.put_node(0, NodeCards(cards=cards))
         for use in uses:
             table.charge(0, use)
-        found = allocate(table, 0, PodRequest((wanted,), topology=Topology.LINK))
+        found = allocate(table, 0, PodRequest((wanted,), topology=CardTopology.LINK))
         return found.containers[0] if isinstance(found, Allocation) else ()
     free = [
         FreeCard(

@@ -187,17 +187,17 @@ def _model(name: str, memory: str) -> Model:
 # --- the nodes that have them -------------------------------------------------------------------
 
 
-class Pool(Struct, frozen=True):
+class ShapePool(Struct, frozen=True):
     """`nodes` is None for all that are left."""
 
     shape: Shape
     nodes: int | None = None
 
 
-def read_pool(text: str) -> Pool:
+def read_pool(text: str) -> ShapePool:
     """Raises InputError."""
     found = _POOL.fullmatch(text.strip())
-    return Pool(read_shape(found[2]), int(found[1])) if found else Pool(read_shape(text))
+    return ShapePool(read_shape(found[2]), int(found[1])) if found else ShapePool(read_shape(text))
 
 
 def equip_nodes(

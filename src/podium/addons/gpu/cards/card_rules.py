@@ -23,10 +23,10 @@ from msgspec import Struct
 from podium.addons.gpu.cards.card import MAX_CARDS, MAX_CORES, MAX_MEMORY, MigProfile, Reason
 from podium.addons.gpu.cards.requests import (
     CardKey,
+    CardTopology,
     ContainerRequest,
     PodRequest,
     ScoreWeights,
-    Topology,
 )
 
 MAX_PERCENT: Final = 1 << 20
@@ -108,9 +108,9 @@ def refusals(
     yield Reason.CORDONED, card.cordoned
     if request.selector.by_kind():
         yield Reason.MODEL_MISMATCH, card.model_matches == 0
-    if request.topology is Topology.NUMA_STRICT:
+    if request.topology is CardTopology.NUMA_STRICT:
         yield Reason.NUMA_UNSATISFIED, card.numa < 0
-    elif request.topology is Topology.LINK_STRICT:
+    elif request.topology is CardTopology.LINK_STRICT:
         yield Reason.LINKS_UNSATISFIED, card.component < 0
     if request.selector.uuids or request.selector.not_uuids:
         yield Reason.UUID_MISMATCH, card.uuid_matches == 0

@@ -39,10 +39,10 @@ from podium.addons.gpu.cards.card_table import REASON_CODES, CardTable
 from podium.addons.gpu.cards.quota import QuotaLeft
 from podium.addons.gpu.cards.requests import (
     CardKey,
+    CardTopology,
     ContainerRequest,
     ContainerStart,
     PodRequest,
-    Topology,
     starting_order,
 )
 from podium.addons.gpu.cards.topology import best_linked_of_node, first_group
@@ -208,12 +208,12 @@ class _Walk:
         if len(step.eligible) < wanted:
             return self._most_frequent(wanted)
         topology = self.request.topology
-        if topology is Topology.NUMA_STRICT:
+        if topology is CardTopology.NUMA_STRICT:
             numa = [card.numa for card in self.cards]
             if first_group(step.eligible, numa, wanted) is None:
                 return Reason.NUMA_UNSATISFIED
         elif (
-            topology is Topology.LINK_STRICT
+            topology is CardTopology.LINK_STRICT
             and first_group(step.eligible, self._components, wanted) is None
         ):
             return Reason.LINKS_UNSATISFIED
@@ -255,15 +255,15 @@ class _Walk:
     def _pick(self, ordered: list[int], wanted: int) -> Sequence[int] | None:
         """Cards by the topology that is asked for; None if these have none of it."""
         topology = self.request.topology
-        if topology in (Topology.NUMA, Topology.NUMA_STRICT):
-            if wanted == 1 and topology is Topology.NUMA:
+        if topology in (CardTopology.NUMA, CardTopology.NUMA_STRICT):
+            if wanted == 1 and topology is CardTopology.NUMA:
                 return ordered[:1]
             return first_group(ordered, [card.numa for card in self.cards], wanted)
         links = self._table.links
-        if topology is Topology.NONE or links is None:
+        if topology is CardTopology.NONE or links is None:
             return ordered[:wanted]
         components = None
-        if topology is Topology.LINK_STRICT:
+        if topology is CardTopology.LINK_STRICT:
             components = self._components
             if first_group(ordered, components, wanted) is None:
                 return None

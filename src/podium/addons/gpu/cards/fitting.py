@@ -31,10 +31,10 @@ from podium.addons.gpu.cards.columns import Bools, Ints
 from podium.addons.gpu.cards.quota import QuotaLeft
 from podium.addons.gpu.cards.requests import (
     CardKey,
+    CardTopology,
     ContainerRequest,
     NodePolicy,
     PodRequest,
-    Topology,
     starting_order,
 )
 from podium.addons.gpu.cards.topology import (
@@ -46,8 +46,8 @@ from podium.addons.gpu.cards.topology import (
 )
 
 MAX_ROWS_ONE_BY_ONE: Final = 4
-_NUMA: Final = (Topology.NUMA, Topology.NUMA_STRICT)
-_LINK: Final = (Topology.LINK, Topology.LINK_STRICT)
+_NUMA: Final = (CardTopology.NUMA, CardTopology.NUMA_STRICT)
+_LINK: Final = (CardTopology.LINK, CardTopology.LINK_STRICT)
 
 
 class Fit(Struct, frozen=True):
@@ -182,9 +182,9 @@ class _ManyRows:
         return ~refused, reasons
 
     def _lie_together(self, container: ContainerRequest, eligible: Bools) -> Bools | bool:
-        if self._request.topology is Topology.NUMA_STRICT:
+        if self._request.topology is CardTopology.NUMA_STRICT:
             return any_group_has(self._facts.numa, eligible, container.cards)
-        if self._request.topology is Topology.LINK_STRICT:
+        if self._request.topology is CardTopology.LINK_STRICT:
             return any_group_has(self._facts.component, eligible, container.cards)
         return True
 
@@ -204,7 +204,7 @@ class _ManyRows:
         few = (exists.sum(axis=1) < container.cards) | (counts.max(axis=1) == 0)
         codes = np.where(few, REASON_CODES[Reason.INSUFFICIENT_CARDS], counts.argmax(axis=1))
         apart = Reason.LINKS_UNSATISFIED
-        if self._request.topology is Topology.NUMA_STRICT:
+        if self._request.topology is CardTopology.NUMA_STRICT:
             apart = Reason.NUMA_UNSATISFIED
         result: Ints = np.where(enough, REASON_CODES[apart], codes)
         return result
@@ -221,11 +221,11 @@ class _ManyRows:
         keys = [np.broadcast_to(key, eligible.shape) for key in order_keys(request, facts)]
         if wanted == 1 and topology in _LINK and links is not None:
             keys.insert(0, (links * eligible[:, None, :]).sum(axis=2))
-        if wanted == 1 and topology is not Topology.NUMA_STRICT:
+        if wanted == 1 and topology is not CardTopology.NUMA_STRICT:
             return _take_first(keys, eligible)
         order: Ints = np.lexsort((*reversed(keys), ~eligible), axis=-1)
         if wanted > 1 and topology in _LINK and links is not None:
-            components = facts.component if topology is Topology.LINK_STRICT else None
+            components = facts.component if topology is CardTopology.LINK_STRICT else None
             return take_best_linked(order, links, components, eligible, wanted)
         taken = np.zeros(eligible.shape, np.bool_)
         np.put_along_axis(taken, order[:, :wanted], True, axis=1)

@@ -93,7 +93,7 @@ class KnownPods:
         """Empty if no pod has the name."""
         return self._uids.get((namespace, name), "")
 
-    def deciding(self, node_name: str) -> Iterable[str]:
+    def uids_with_decision(self, node_name: str) -> Iterable[str]:
         return self._deciding.get(node_name, ())
 
     def is_gone(self, uid: str) -> bool:

@@ -48,7 +48,7 @@ from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 
 
-class Reservation(Struct, frozen=True):
+class LedgerReservation(Struct, frozen=True):
     """`node` has the cards as they were when they were chosen: what is written names these."""
 
     pod: Pod
@@ -77,7 +77,7 @@ class Ledger:
         self.account = CardAccount(dialect.memory_unit)
         self.table, self.use = self.account.table, self.account.use
         self.nodes: dict[str, Node] = {}
-        self.reservations: dict[str, Reservation] = {}
+        self.reservations: dict[str, LedgerReservation] = {}
         self._grace_period_s = grace_period_s
         self._adoption = Adoption(grace_period_s)
         self._free_rows: list[int] = []
@@ -189,7 +189,7 @@ class Ledger:
         node_name: str,
         now: float,
         quota: QuotaLeft | None = None,
-    ) -> Reservation | Reason:
+    ) -> LedgerReservation | Reason:
         """Choose cards of the node and hold them, or say why it cannot be. What the pod held before
         is free for itself, and stays charged for all others until its object says otherwise."""
         uid = pod.metadata.uid
@@ -200,7 +200,7 @@ class Ledger:
             allocation = allocate(self.table, row, request, quota)
         if isinstance(allocation, Reason):
             return allocation
-        reservation = Reservation(pod, node_name, self.table.nodes[row], allocation, now)
+        reservation = LedgerReservation(pod, node_name, self.table.nodes[row], allocation, now)
         self.reservations[uid] = reservation
         self._decide(uid, now)
         return reservation
@@ -223,7 +223,7 @@ class Ledger:
         for uid in [*self._pods.unbound, *self.reservations]:
             self._count(uid, now)
 
-    def unseen(self, now: float) -> list[Pod]:
+    def find_unseen_pods(self, now: float) -> list[Pod]:
         """Pods that only answers told of, for so long that the watch should have: whoever can asks
         whether they are still there."""
         return [
@@ -269,7 +269,7 @@ class Ledger:
         find = self.account.rows.get
         return np.array([find(name, -1) for name in node_names], np.int64)
 
-    def charged(self, uid: str) -> Mapping[str, Uses]:
+    def charges_of(self, uid: str) -> Mapping[str, Uses]:
         """What a pod takes of cards, by node."""
         return self.account.uses_of(uid)
 
@@ -291,7 +291,7 @@ class Ledger:
     def _count_again(self, node_name: str, now: float) -> None:
         """Decisions are read with the cards of their node, which are others now."""
         reserved = (uid for uid, each in self.reservations.items() if each.node_name == node_name)
-        for uid in dict.fromkeys((*self._pods.deciding(node_name), *reserved)):
+        for uid in dict.fromkeys((*self._pods.uids_with_decision(node_name), *reserved)):
             self._count(uid, now)
 
     def _count(self, uid: str, now: float) -> None:
@@ -321,7 +321,10 @@ class Ledger:
         self._count(uid, now)
 
     def _holdings(
-        self, known: KnownPod | None, reservation: Reservation | None, wanted: Mapping[str, Uses]
+        self,
+        known: KnownPod | None,
+        reservation: LedgerReservation | None,
+        wanted: Mapping[str, Uses],
     ) -> dict[str, Holding]:
         """Quotas count a pod on the node that it has, or else where it holds cards."""
         if known is not None:

@@ -63,7 +63,7 @@ class CardView(Struct, frozen=True):
     owners: tuple[CardOwner, ...] = ()
 
 
-class NodeView(Struct, frozen=True):
+class GPUNodeView(Struct, frozen=True):
     """With a `refusal` none of the cards can be had."""
 
     name: str
@@ -82,7 +82,7 @@ class UncountedPod(Struct, frozen=True):
     why: str
 
 
-class WaitingPod(Struct, frozen=True):
+class GPUWaitingPod(Struct, frozen=True):
     """A pod that asks for cards and has no node."""
 
     namespace: str
@@ -93,9 +93,9 @@ class WaitingPod(Struct, frozen=True):
 class DialectView(Struct, frozen=True):
     dialect: str
     memory_unit: int
-    nodes: tuple[NodeView, ...]
+    nodes: tuple[GPUNodeView, ...]
     fragmentation: Fragmentation
-    waiting: tuple[WaitingPod, ...] = ()
+    waiting: tuple[GPUWaitingPod, ...] = ()
     uncounted: tuple[UncountedPod, ...] = ()
 
 
@@ -115,7 +115,7 @@ def view_dialect(
     for name, row in rows.items():
         table.put_node(row, found[name])
     owners: dict[str, dict[int, list[CardOwner]]] = {name: {} for name in speaking}
-    waiting: list[WaitingPod] = []
+    waiting: list[GPUWaitingPod] = []
     uncounted: list[UncountedPod] = []
     for pod in pods:
         place = dialect.decided_node(pod) or pod.spec.node_name
@@ -127,7 +127,7 @@ def view_dialect(
         elif held.allocation is None and not pod.spec.node_name:
             request = _request(dialect, pod)
             if request is not None:
-                waiting.append(WaitingPod(pod.namespace, pod.name, request))
+                waiting.append(GPUWaitingPod(pod.namespace, pod.name, request))
         if held.allocation is not None and place in rows:
             table.charge(rows[place], held.uses)
             for index, use in held.uses.items():
@@ -232,7 +232,7 @@ def _view_node(
     name: str,
     owners: Mapping[int, Sequence[CardOwner]],
     pieces: Fragmentation,
-) -> NodeView:
+) -> GPUNodeView:
     node, code = table.nodes[row], int(table.refusal[row])
     books = table.charged[row]
     views = []
@@ -241,7 +241,7 @@ def _view_node(
         used = CardUse(book.cores, book.memory, book.slots, book.slices) if book else CardUse()
         views.append(CardView(card, used, tuple(owners.get(card.index, ()))))
     refusal = None if code == NO_REASON else REASONS[code]
-    return NodeView(name, tuple(views), pieces, refusal, node.detail)
+    return GPUNodeView(name, tuple(views), pieces, refusal, node.detail)
 
 
 MODEL_LABELS: Final = (MODEL_LABEL, "tkestack.io/gpu-model")

@@ -244,7 +244,7 @@ class NamespaceUse:
             found[model] = found.get(model, 0) + cores
         return found
 
-    def left(
+    def compute_quota_left(
         self, limits: Iterable[tuple[int | None, int | None]], namespace: str, without: str = ""
     ) -> QuotaLeft | None:
         """What ResourceQuotas of a namespace leave, given as amounts of cores and memory."""

@@ -66,7 +66,7 @@ class NodePolicy(Enum):
     SPREAD = "spread"
 
 
-class Topology(Enum):
+class CardTopology(Enum):
     """How the cards of one container are to lie to each other. A strict one refuses the node."""
 
     NONE = "none"
@@ -96,7 +96,7 @@ class PodRequest(Struct, frozen=True):
     card_order: tuple[CardKey, ...] = (CardKey.FREE_CORES, CardKey.FREE_MEMORY)
     idle_only: bool = False
     """Only cards that nobody uses, shared ones among them (HAMi's `mutex`)."""
-    topology: Topology = Topology.NONE
+    topology: CardTopology = CardTopology.NONE
     weights: ScoreWeights = ScoreWeights()
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 DIALECTS: Final[dict[str, str]] = {
     "gpu-manager": "gpu_manager:GPUManager",
     "gpu-scheduler": "gpu_manager:GPUScheduler",
-    "gpushare": "gpushare:GPUShare",
+    "gpushare": "gpushare:GPUShareGiB",
     "gpushare-mib": "gpushare:GPUShareMiB",
     "hami": "hami:HAMi",
     "vgpu-manager": "vgpu_manager:VGPUManager",

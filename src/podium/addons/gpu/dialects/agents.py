@@ -24,7 +24,7 @@ ServedContainers = Mapping[str, frozenset[str]]
 """Names of the containers that have their cards, by the uid of their pod."""
 
 
-class Served(Struct, frozen=True):
+class ServedContainer(Struct, frozen=True):
     """The container that a call is taken to be for, and the cards that its decision names: none if
     there is no decision."""
 
@@ -57,7 +57,7 @@ def find_container(
     pods: Iterable[Pod],
     devices: int,
     served: ServedContainers,
-) -> Served | AllocationFailed:
+) -> ServedContainer | AllocationFailed:
     """Whom a call for so many devices serves, of all pods of the cluster."""
     waiting = [
         (pod, unserved)
@@ -71,7 +71,7 @@ def find_container(
             by_size = dialect.matches_by_size
             count = _device_count(dialect, container) if by_size else len(planned)
             if count == devices:
-                return Served(pod, container.name, devices, planned)
+                return ServedContainer(pod, container.name, devices, planned)
             if unfinished or not by_size:
                 return AllocationFailed(
                     f"allocation request mismatch for container {container.name}: "
@@ -81,7 +81,9 @@ def find_container(
     return AllocationFailed(f"candidate pod not found for a request of {devices} devices")
 
 
-def check_cards(dialect: Dialect, served: Served, chosen: Sequence[int]) -> AllocationFailed | None:
+def check_cards(
+    dialect: Dialect, served: ServedContainer, chosen: Sequence[int]
+) -> AllocationFailed | None:
     """Whether the agent may give the cards that it chose. Whole ones replace those of the decision
     (`GPUManager.write_cards`)."""
     if not dialect.chooses_shared_card or not served.cards or served.devices >= WHOLE_CARD:

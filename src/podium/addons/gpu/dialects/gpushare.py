@@ -50,7 +50,7 @@ UNHEALTHY_PREFIX = "unhealthy-gpu-"
 UNHEALTHY_KEY = "gpus"
 
 
-class GPUShare(Dialect):
+class GPUShareGiB(Dialect):
     name = "gpushare"
     resources = (MEMORY,)
     memory_resource = MEMORY
@@ -193,7 +193,7 @@ class GPUShare(Dialect):
         return limit_of(container, MEMORY) or 0
 
 
-class GPUShareMiB(GPUShare):
+class GPUShareMiB(GPUShareGiB):
     """The same with an agent that was started to count in MiB."""
 
     name = "gpushare-mib"

@@ -31,10 +31,10 @@ from podium.addons.gpu.cards.card import (
 from podium.addons.gpu.cards.requests import (
     CardKey,
     CardSelector,
+    CardTopology,
     ContainerRequest,
     NodePolicy,
     PodRequest,
-    Topology,
 )
 from podium.addons.gpu.dialects.dialect import (
     Dialect,
@@ -314,7 +314,7 @@ _SETTLED: Final = str(INT64_MAX)
 _PHASES: Final = {"succeed": Phase.CONFIRMED, "failed": Phase.FAILED}
 _NODE_POLICIES: Final = {"binpack": NodePolicy.BINPACK, "spread": NodePolicy.SPREAD}
 _CARD_ORDERS: Final = {"binpack": (CardKey.FULLEST,), "spread": (CardKey.EMPTIEST,)}
-_TOPOLOGIES: Final = {mode.value: mode for mode in Topology}
+_TOPOLOGIES: Final = {mode.value: mode for mode in CardTopology}
 
 
 class VGPUManager(Dialect):
@@ -349,7 +349,7 @@ class VGPUManager(Dialect):
             selector=_selector(pod),
             node_policy=_NODE_POLICIES.get(_word(pod, NODE_POLICY), NodePolicy.NONE),
             card_order=_CARD_ORDERS.get(_word(pod, CARD_POLICY), ()),
-            topology=_TOPOLOGIES.get(_word(pod, TOPOLOGY_MODE), Topology.NONE),
+            topology=_TOPOLOGIES.get(_word(pod, TOPOLOGY_MODE), CardTopology.NONE),
         )
 
     # --- decisions ---

@@ -192,7 +192,7 @@ class Housekeeping:
         ]
         for pod in due[:_MAX_WRITES]:
             await self._clear(pod.metadata.uid)
-        for pod in ledger.unseen(now):
+        for pod in ledger.find_unseen_pods(now):
             if not self._view.is_busy(pod.metadata.uid):
                 await self._look(pod.metadata.uid)
 

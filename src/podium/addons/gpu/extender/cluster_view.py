@@ -55,7 +55,7 @@ class NamespaceQuotas:
         except InvalidQuota as problem:
             _LOG.error("%s: %s; what was known before stays", source, problem)
 
-    def allowed(
+    def find_allowed_nodes(
         self, ledger: Ledger, namespace: str, uid: str, request: PodRequest, names: Sequence[str]
     ) -> Bools | None:
         """Which of the nodes the namespace may use for this pod; None if all."""
@@ -95,7 +95,7 @@ class ClusterView:
     def __init__(self, ledger: Ledger, quotas: NamespaceQuotas, wall: Callable[[], float]) -> None:
         self.ledger = ledger
         self.quotas = quotas
-        self.resource_quotas = ResourceQuotas(ledger.dialect)
+        self.resource_quotas = ExtenderQuotas(ledger.dialect)
         self.is_synced = False
         """Whether everything was listed once."""
         self.rejections: dict[tuple[str, Reason], int] = {}
@@ -149,7 +149,7 @@ class ClusterView:
         self.rejections[key] = self.rejections.get(key, 0) + nodes
 
 
-class ResourceQuotas:
+class ExtenderQuotas:
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._quotas: dict[str, dict[str, ResourceQuota]] = {}
@@ -164,7 +164,7 @@ class ResourceQuotas:
     def delete(self, quota: ResourceQuota) -> None:
         self._quotas.get(quota.namespace, {}).pop(quota.name, None)
 
-    def left(self, ledger: Ledger, namespace: str, uid: str) -> QuotaLeft | None:
+    def compute_quota_left(self, ledger: Ledger, namespace: str, uid: str) -> QuotaLeft | None:
         """For one pod of a namespace, which does not count against itself; None if not limited."""
         quotas = self._quotas.get(namespace)
         if not quotas:
@@ -173,7 +173,7 @@ class ResourceQuotas:
         limits = [amounts for amounts in found if amounts is not None]
         if not limits:
             return None
-        return ledger.use.left(limits, namespace, without=uid)
+        return ledger.use.compute_quota_left(limits, namespace, without=uid)
 
 
 class GPUExtenderFile(msgspec.Struct, rename="pascal", forbid_unknown_fields=True, frozen=True):

@@ -25,7 +25,7 @@ from msgspec import Struct
 
 from podium.addons.gpu.cards.card import Reason
 from podium.addons.gpu.cards.choosing import check_row
-from podium.addons.gpu.cards.ledger import Reservation
+from podium.addons.gpu.cards.ledger import LedgerReservation
 from podium.addons.gpu.cards.requests import PodRequest
 from podium.addons.gpu.dialects.dialect import (
     PodWrite,
@@ -104,7 +104,7 @@ class DecisionWriter:
         if known is not None and known.metadata.key == (namespace, name):
             self._view.ledger.delete_pod(uid, self._view.now())
 
-    async def write(self, reservation: Reservation) -> WrittenPod:
+    async def write(self, reservation: LedgerReservation) -> WrittenPod:
         """Let the pod carry the decision. Raises PodChanged and RequestFailed; after the latter
         nobody knows whether it does."""
         pod = reservation.pod
@@ -116,7 +116,7 @@ class DecisionWriter:
             write = self._decision(pod, reservation)
             return WrittenPod(await self.patch(pod, write), write)
 
-        return await self._retried(attempt)
+        return await self._retry(attempt)
 
     async def bind(self, written: WrittenPod, node_name: str) -> None:
         """Create the Binding of a pod that carries its decision. Raises PodChanged and
@@ -134,7 +134,7 @@ class DecisionWriter:
                     raise PodChanged(f"the decision on pod {_name(pod)} was changed")
             await self._create_binding(pod, node_name)
 
-        await self._retried(attempt)
+        await self._retry(attempt)
         self._view.ledger.bind_pod(pod.metadata.uid, node_name, self._view.now())
 
     async def patch(self, pod: Pod, write: PodWrite) -> Pod:
@@ -150,7 +150,7 @@ class DecisionWriter:
         self._view.ledger.put_pod(patched, self._view.now(), seen=False)
         return patched
 
-    async def take_back(self, reservation: Reservation, *, doubtful: bool) -> bool:
+    async def take_back(self, reservation: LedgerReservation, *, doubtful: bool) -> bool:
         """Remove a decision whose pod was not bound, and release its cards. Whether the pod was
         bound after all. `doubtful`: a write of it may still be on its way. Raises RequestFailed if
         nobody can tell; the cards stay reserved then."""
@@ -197,7 +197,7 @@ class DecisionWriter:
             await self._client.get(NODES, node_name)
         await self._create_binding(pod, node_name, of_this_version=False)
 
-    def _decision(self, pod: Pod, reservation: Reservation) -> PodWrite:
+    def _decision(self, pod: Pod, reservation: LedgerReservation) -> PodWrite:
         dialect, now = self._view.dialect, self._view.now()
         cleared = dialect.clear_decision(pod)
         decision = dialect.write_decision(
@@ -226,7 +226,7 @@ class DecisionWriter:
         _require_unbound(fresh)
         return fresh
 
-    async def _retried(self, attempt: Callable[..., Awaitable[T]]) -> T:
+    async def _retry(self, attempt: Callable[..., Awaitable[T]]) -> T:
         """What the attempt comes to; raises what it raised last, at the latest after a while."""
         give_up_at = self._clock.now() + RETRY_S
         again = False
@@ -347,7 +347,7 @@ FAILURES: Final = (RequestFailed, PodChanged, NodeLocked)
 
 
 class Doubt(Struct, frozen=True):
-    reservation: Reservation
+    reservation: LedgerReservation
     lock: TakenLock | None
 
 
@@ -365,23 +365,23 @@ class Decider:
         if row is None:
             return Reason.NO_CARDS
         with ledger.without(uid):
-            left = self.view.resource_quotas.left(ledger, pod.namespace, uid)
+            left = self.view.resource_quotas.compute_quota_left(ledger, pod.namespace, uid)
             return check_row(ledger.table, row, request, left)
 
     def reserve(
         self, pod: Pod, request: PodRequest, node_name: str, now: float
-    ) -> Reservation | Reason:
+    ) -> LedgerReservation | Reason:
         """Cards of the node, if quota and cards allow it: nobody has a turn in between."""
         view = self.view
-        allowed = view.quotas.allowed(
+        allowed = view.quotas.find_allowed_nodes(
             view.ledger, pod.namespace, pod.metadata.uid, request, (node_name,)
         )
         if allowed is not None and not allowed[0]:
             return Reason.QUOTA_EXCEEDED
-        left = view.resource_quotas.left(view.ledger, pod.namespace, pod.metadata.uid)
+        left = view.resource_quotas.compute_quota_left(view.ledger, pod.namespace, pod.metadata.uid)
         return view.ledger.reserve(pod, request, node_name, now, left)
 
-    async def write(self, reservation: Reservation) -> None:
+    async def write(self, reservation: LedgerReservation) -> None:
         """Let the pod carry the decision, for somebody else to bind it. Raises FAILURES, with
         nothing held any more."""
         try:
@@ -407,7 +407,7 @@ class Decider:
         with contextlib.suppress(RequestFailed):
             await self._locks.give_back(lock)
 
-    async def bind(self, reservation: Reservation, lock: TakenLock | None = None) -> None:
+    async def bind(self, reservation: LedgerReservation, lock: TakenLock | None = None) -> None:
         """Let the pod carry the decision and bind it, under a lock if the dialect has some. Raises
         FAILURES, with nothing held any more."""
         try:
@@ -443,7 +443,7 @@ class Decider:
             await self._locks.give_back(doubt.lock)
         self.doubts.pop(uid, None)
 
-    def _end(self, reservation: Reservation) -> None:
+    def _end(self, reservation: LedgerReservation) -> None:
         self.doubts.pop(reservation.uid, None)
         self.view.ledger.settle(reservation.uid, self.view.now())
 

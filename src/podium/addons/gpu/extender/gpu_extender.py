@@ -323,7 +323,7 @@ async def find_refusals(
         raise ExtenderError(_TOO_MANY_UNKNOWN.format(nodes=len(unknown), most=_MAX_UNKNOWN))
     if unknown:
         refused |= await _judge_unknown(view, request, nodes, unknown, now)
-    allowed = view.quotas.allowed(
+    allowed = view.quotas.find_allowed_nodes(
         view.ledger, pod.namespace, pod.metadata.uid, request, nodes.names
     )
     if allowed is not None:
@@ -348,7 +348,7 @@ def _judge_known(
     ledger, uid = view.ledger, pod.metadata.uid
     rows = ledger.rows_of(names)
     known = rows >= 0
-    left = view.resource_quotas.left(ledger, pod.namespace, uid)
+    left = view.resource_quotas.compute_quota_left(ledger, pod.namespace, uid)
     with ledger.without(uid):
         result = fit(ledger.table, rows[known], request, left)
     positions = np.flatnonzero(known)

@@ -30,17 +30,17 @@ from podium.addons.gpu.cards.choosing import allocate
 from podium.addons.gpu.cards.requests import PodRequest
 from podium.addons.gpu.packing.moves import (
     BudgetsLeft,
+    CardPlacement,
     Defragmentation,
-    Holder,
+    MovablePod,
     Move,
     MoveAnswer,
+    MoveGroup,
     MoveScheduler,
     MoveTable,
     PlacedPod,
-    Placement,
     Places,
     RefusedStep,
-    Step,
     Undo,
     key_of,
     priority_of,
@@ -60,7 +60,7 @@ class FreedCard(Struct, frozen=True):
 
     row: int
     index: int
-    victims: tuple[Holder, ...]
+    victims: tuple[MovablePod, ...]
 
 
 class FreeingSearch:
@@ -72,7 +72,7 @@ class FreeingSearch:
         budgets: BudgetsLeft,
         wanted: int,
         max_moves: int,
-        is_refused: Callable[[Sequence[Holder]], bool],
+        is_refused: Callable[[Sequence[MovablePod]], bool],
     ) -> None:
         self._table = table
         self._budgets = budgets
@@ -145,7 +145,7 @@ class FreeingSearch:
         take_back(undo)
 
 
-def free_card(table: MoveTable, victims: Sequence[Holder], undo: Undo) -> Places | None:
+def free_card(table: MoveTable, victims: Sequence[MovablePod], undo: Undo) -> Places | None:
     """Other cards for all pods of one, if one card more is idle then; or else None, and nothing is
     changed."""
     before = table.idle_cards()
@@ -180,7 +180,7 @@ class Defragmenter:
         self._table = table
         self._budgets = BudgetsLeft(budgets)
         self._scheduler = scheduler
-        self._placed: dict[str, Placement] = {}
+        self._placed: dict[str, CardPlacement] = {}
         """Pods that waited, and where the scheduler has put them."""
         self._refused: list[RefusedStep] = []
         self._refused_victims: set[frozenset[str]] = set()
@@ -190,7 +190,7 @@ class Defragmenter:
         None as many as possible if nobody waits."""
         table = self._table
         before = table.idle_cards()
-        steps: list[Step] = []
+        steps: list[MoveGroup] = []
         unplaced: list[Pod] = []
         left = max_moves
         if self._scheduler is not None:
@@ -218,10 +218,10 @@ class Defragmenter:
 
     # --- a pod that waits -----------------------------------------------------------------------
 
-    def _help(self, pod: Pod, request: PodRequest, max_moves: int) -> Step | None:
+    def _help(self, pod: Pod, request: PodRequest, max_moves: int) -> MoveGroup | None:
         fits = self._placed.get(key_of(pod))
         if fits is not None:
-            return Step((), places=(pod, fits))
+            return MoveGroup((), places=(pod, fits))
         for tried, (row, victims) in enumerate(self._victim_sets(pod, request, max_moves)):
             if tried >= MAX_TRIED_SETS or len(self._refused) >= MAX_REFUSED:
                 break
@@ -232,7 +232,7 @@ class Defragmenter:
 
     def _victim_sets(
         self, pod: Pod, request: PodRequest, max_moves: int
-    ) -> Iterator[tuple[int, tuple[Holder, ...]]]:
+    ) -> Iterator[tuple[int, tuple[MovablePod, ...]]]:
         """Of each node that the pod may go to, small ones and the least important first."""
         table, most = self._table, min(max_moves, MAX_TOGETHER)
         rows = []
@@ -252,8 +252,8 @@ class Defragmenter:
                         yield row, victims
 
     def _try_help(
-        self, pod: Pod, request: PodRequest, row: int, victims: Sequence[Holder]
-    ) -> Step | None:
+        self, pod: Pod, request: PodRequest, row: int, victims: Sequence[MovablePod]
+    ) -> MoveGroup | None:
         table = self._table
         undo: Undo = []
         table.discharge(victims, undo)
@@ -265,14 +265,14 @@ class Defragmenter:
         if places is None or not isinstance(found, Allocation):
             take_back(undo)
             return None
-        step = Step(self._moves(places), places=(pod, table.placement(row, found.cards())))
+        step = MoveGroup(self._moves(places), places=(pod, table.placement(row, found.cards())))
         return self._conclude(step, undo)
 
     # --- a whole card ---------------------------------------------------------------------------
 
-    def _free_cards(self, wanted: int, max_moves: int) -> list[Step]:
+    def _free_cards(self, wanted: int, max_moves: int) -> list[MoveGroup]:
         """Step by step as it was found, until the scheduler defeats one: then it is found anew."""
-        steps: list[Step] = []
+        steps: list[MoveGroup] = []
         while len(steps) < wanted and len(self._refused) < MAX_REFUSED:
             left = max_moves - sum(len(step.moves) for step in steps)
             search = FreeingSearch(
@@ -288,25 +288,25 @@ class Defragmenter:
                 steps.append(step)
         return steps
 
-    def _free_card(self, card: FreedCard) -> Step | None:
+    def _free_card(self, card: FreedCard) -> MoveGroup | None:
         table = self._table
         undo: Undo = []
         places = free_card(table, card.victims, undo)
         if places is None:  # the scheduler has put pods elsewhere meanwhile
             self._refused_victims.add(_keys(card.victims))
             return None
-        step = Step(self._moves(places), frees=table.placement(card.row, (card.index,)))
+        step = MoveGroup(self._moves(places), frees=table.placement(card.row, (card.index,)))
         concluded = self._conclude(step, undo)
         if concluded is None:
             self._refused_victims.add(_keys(card.victims))
         return concluded
 
-    def _is_refused(self, victims: Sequence[Holder]) -> bool:
+    def _is_refused(self, victims: Sequence[MovablePod]) -> bool:
         return _keys(victims) in self._refused_victims
 
     # --- what the scheduler says ----------------------------------------------------------------
 
-    def _conclude(self, step: Step, undo: Undo) -> Step | None:
+    def _conclude(self, step: MoveGroup, undo: Undo) -> MoveGroup | None:
         """The step as the scheduler carries it out; None if it comes to nothing there."""
         if self._scheduler is not None:
             take_back(undo)
@@ -320,20 +320,20 @@ class Defragmenter:
             del self._table.holders[key_of(move.pod)]
         return step
 
-    def _ask_in_some_order(self, scheduler: MoveScheduler, step: Step) -> Step | str:
+    def _ask_in_some_order(self, scheduler: MoveScheduler, step: MoveGroup) -> MoveGroup | str:
         """A successor may take the room that was made for others, unless another one goes first."""
         first = ""
         for moves in islice(permutations(step.moves), MAX_ORDERS):
             undo: Undo = []
             asked = self._ask(scheduler, replace(step, moves=moves), undo)
-            if isinstance(asked, Step):
+            if isinstance(asked, MoveGroup):
                 return asked
             take_back(undo)
             scheduler.take_back()
             first = first or asked
         return first
 
-    def _ask(self, scheduler: MoveScheduler, step: Step, undo: Undo) -> Step | str:
+    def _ask(self, scheduler: MoveScheduler, step: MoveGroup, undo: Undo) -> MoveGroup | str:
         victims = [self._table.holders[key_of(move.pod)] for move in step.moves]
         table, before = self._table, self._table.idle_cards()
         helped = "" if step.places is None else key_of(step.places[0])
@@ -356,11 +356,13 @@ class Defragmenter:
         if step.places is not None:
             pod, _ = step.places
             there = self._placed.get(key_of(pod))
-            return _would_wait(pod, answer) if there is None else Step(moves, places=(pod, there))
+            return (
+                _would_wait(pod, answer) if there is None else MoveGroup(moves, places=(pod, there))
+            )
         if table.idle_cards() <= before:
             places = ", ".join(f"{key_of(m.pod)} to {_text(m.target)}" for m in moves)
             return f"no card more would be idle: {places}"
-        return Step(moves, frees=step.frees)
+        return MoveGroup(moves, frees=step.frees)
 
     def _note_placed(self, placed: Mapping[str, PlacedPod], undo: Undo) -> None:
         """Pods that waited are there from now on."""
@@ -383,13 +385,13 @@ class Defragmenter:
         )
 
 
-def _keys(victims: Iterable[Holder]) -> frozenset[str]:
+def _keys(victims: Iterable[MovablePod]) -> frozenset[str]:
     return frozenset(key_of(victim.pod) for victim in victims)
 
 
 def _move_as_placed(move: Move, placed: PlacedPod) -> Move:
     """The move with the place that the scheduler has for it."""
-    target = Placement(placed.node, placed.allocation.cards())
+    target = CardPlacement(placed.node, placed.allocation.cards())
     proposed = None if target == move.target else move.target
     return Move(move.pod, move.source, target, proposed, placed.equal_nodes)
 
@@ -399,5 +401,5 @@ def _would_wait(pod: Pod, answer: MoveAnswer) -> str:
     return f"{key} would wait: {answer.messages.get(key, 'nobody tried it')}"
 
 
-def _text(place: Placement) -> str:
+def _text(place: CardPlacement) -> str:
     return f"{place.node}/{','.join(map(str, place.cards))}"

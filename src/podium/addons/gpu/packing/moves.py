@@ -36,10 +36,10 @@ from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.kubernetes.rules.disruptions import guards
 from podium.kubernetes.rules.node_affinity import required_of
 from podium.kubernetes.rules.priorities import MIN_CRITICAL_PRIORITY
-from podium.kubernetes.rules.tolerations import COMPARISON_ALLOWED, untolerated
+from podium.kubernetes.rules.tolerations import COMPARISON_ALLOWED, find_untolerated_taint
 
 
-class Placement(Struct, frozen=True):
+class CardPlacement(Struct, frozen=True):
     """Cards of a node, by their indexes."""
 
     node: str
@@ -52,25 +52,25 @@ class Move(Struct, frozen=True):
     how many nodes are as good as the target for it, the target among them."""
 
     pod: Pod
-    source: Placement
-    target: Placement
-    proposed: Placement | None = None
+    source: CardPlacement
+    target: CardPlacement
+    proposed: CardPlacement | None = None
     equal_nodes: int = 1
 
 
-class Step(Struct, frozen=True):
+class MoveGroup(Struct, frozen=True):
     """Moves that make sense together only. `frees` is the card that becomes idle, `places` the pod
     that fits after them, with its place."""
 
     moves: tuple[Move, ...]
-    frees: Placement | None = None
-    places: tuple[Pod, Placement] | None = None
+    frees: CardPlacement | None = None
+    places: tuple[Pod, CardPlacement] | None = None
 
 
 class RefusedStep(Struct, frozen=True):
     """A step that would come to nothing, for what the scheduler would do."""
 
-    step: Step
+    step: MoveGroup
     why: str
 
 
@@ -78,7 +78,7 @@ class Defragmentation(Struct, frozen=True):
     """`unplaced` are pods that wait and cannot be helped; `kept` pods that must stay, and why.
     `checked` if the scheduler was asked about each step; `refused` are those that it defeats."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[MoveGroup, ...]
     idle_before: int
     idle_after: int
     unplaced: tuple[Pod, ...] = ()
@@ -192,7 +192,7 @@ NEVER: Final = 1 << 16
 """More pods than there can be."""
 
 
-class Holder(Struct, frozen=True):
+class MovablePod(Struct, frozen=True):
     """A pod that holds cards and may be moved."""
 
     pod: Pod
@@ -210,7 +210,7 @@ class Holder(Struct, frozen=True):
         return tuple(sorted(self.uses))
 
 
-Places = list[tuple[Holder, int, Allocation]]
+Places = list[tuple[MovablePod, int, Allocation]]
 """Where pods go: the row of a node, and its cards."""
 
 
@@ -229,7 +229,7 @@ class MoveTable:
         """`read_request` stands in for the dialect's own, where policies are configured."""
         self.nodes: list[Node] = []
         self.cards = CardTable(dialect.memory_unit)
-        self.holders: dict[str, Holder] = {}
+        self.holders: dict[str, MovablePod] = {}
         self.waiting: list[tuple[Pod, PodRequest]] = []
         self.kept: list[tuple[Pod, str]] = []
         for node in nodes:
@@ -260,15 +260,15 @@ class MoveTable:
         if why or request is None:
             self.kept.append((pod, why))
         else:
-            self.holders[key_of(pod)] = Holder(pod, request, row, dict(held.uses))
+            self.holders[key_of(pod)] = MovablePod(pod, request, row, dict(held.uses))
 
     # --- looking --------------------------------------------------------------------------------
 
     def row_of(self, node_name: str) -> int:
         return self._rows[node_name]
 
-    def placement(self, row: int, cards: Sequence[int]) -> Placement:
-        return Placement(self.nodes[row].name, tuple(cards))
+    def placement(self, row: int, cards: Sequence[int]) -> CardPlacement:
+        return CardPlacement(self.nodes[row].name, tuple(cards))
 
     def idle_cards(self) -> int:
         return fragmentation(node_fragmentation(self.cards)).idle_cards
@@ -276,21 +276,21 @@ class MoveTable:
     def may_go(self, pod: Pod, row: int) -> bool:
         """Whether the node's taints and the pod's selectors let it."""
         node = self.nodes[row]
-        if node.spec.unschedulable or untolerated(
+        if node.spec.unschedulable or find_untolerated_taint(
             node.spec.taints, pod.spec.tolerations, comparison=COMPARISON_ALLOWED
         ):
             return False
         return required_of(pod).matches(node.metadata.labels, node.name)
 
-    def holders_of(self, row: int) -> list[Holder]:
+    def holders_of(self, row: int) -> list[MovablePod]:
         """The least important and smallest first."""
         here = [holder for holder in self.holders.values() if holder.row == row]
         here.sort(key=lambda each: (priority_of(each.pod), each.size, key_of(each.pod)))
         return here
 
-    def cards_to_free(self) -> list[tuple[int, int, list[Holder]]]:
+    def cards_to_free(self) -> list[tuple[int, int, list[MovablePod]]]:
         """Cards all of whose pods may be moved, the one with the fewest and smallest first."""
-        by_card: dict[tuple[int, int], list[Holder]] = {}
+        by_card: dict[tuple[int, int], list[MovablePod]] = {}
         for holder in self.holders.values():
             for index in holder.uses:
                 by_card.setdefault((holder.row, index), []).append(holder)
@@ -310,7 +310,7 @@ class MoveTable:
             ),
         )
 
-    def min_victims(self, row: int, request: PodRequest, here: Sequence[Holder]) -> int:
+    def min_victims(self, row: int, request: PodRequest, here: Sequence[MovablePod]) -> int:
         """So many of these pods of the row have to leave at least before the request fits there:
         a bound for one of its containers, as if that could have any of the cards."""
         wanted = max(
@@ -319,13 +319,13 @@ class MoveTable:
         cards = self.cards.nodes[row].cards
         if wanted.wants_mig():
             return 0
-        leaving = sorted(self._leaving(row, card, wanted, here) for card in cards)
+        leaving = sorted(self._count_leaving(row, card, wanted, here) for card in cards)
         span = max((len(each.uses) for each in here), default=1)
         enough = len(cards) >= wanted.cards
         return -(-sum(leaving[: wanted.cards]) // span) if enough else NEVER
 
-    def _leaving(
-        self, row: int, card: Card, wanted: ContainerRequest, here: Sequence[Holder]
+    def _count_leaving(
+        self, row: int, card: Card, wanted: ContainerRequest, here: Sequence[MovablePod]
     ) -> int:
         """How many have to leave the card."""
         charged = self.cards.charged[row].get(card.index)
@@ -346,7 +346,7 @@ class MoveTable:
 
     # --- moving ---------------------------------------------------------------------------------
 
-    def find_places(self, victims: Sequence[Holder], undo: Undo) -> Places | None:
+    def find_places(self, victims: Sequence[MovablePod], undo: Undo) -> Places | None:
         """New cards for all of them, the largest first; None if one finds none."""
         places: Places = []
         for victim in sorted(victims, key=lambda each: -each.size):
@@ -358,7 +358,7 @@ class MoveTable:
             places.append((victim, row, found))
         return places
 
-    def _best_row(self, holder: Holder) -> int | None:
+    def _best_row(self, holder: MovablePod) -> int | None:
         fits = fit(self.cards, None, holder.request).codes == NO_REASON
         rows = [row for row in np.flatnonzero(fits).tolist() if self.may_go(holder.pod, row)]
         if not rows:
@@ -370,7 +370,7 @@ class MoveTable:
         self.cards.charge(row, uses)
         undo.append(partial(self.cards.discharge, row, uses))
 
-    def discharge(self, victims: Iterable[Holder], undo: Undo) -> None:
+    def discharge(self, victims: Iterable[MovablePod], undo: Undo) -> None:
         for victim in victims:
             self.cards.discharge(victim.row, victim.uses)
             undo.append(partial(self.cards.charge, victim.row, victim.uses))

@@ -35,7 +35,7 @@ NEEDED_CPU_PART = 0.8
 """Of the CPU that pods ask for on average: pods with less can still be put where it is short."""
 
 
-class PodGroup(NamedTuple):
+class EqualPods(NamedTuple):
     """Pods that ask for the same; among equally frequent groups the largest goes first."""
 
     cpu_milli: int
@@ -85,7 +85,7 @@ class TypicalPods:
 
 
 def find_typical(
-    counts: Mapping[PodGroup, int], masks: Mapping[str, int], capacity: Mapping[int, int]
+    counts: Mapping[EqualPods, int], masks: Mapping[str, int], capacity: Mapping[int, int]
 ) -> TypicalPods:
     """The typical pods among so many of each group; `masks` are the models by their words, and
     `capacity` is the cluster's number of devices by the bit of their model."""
@@ -156,13 +156,13 @@ def estimate_typical(
 ) -> TypicalPods:
     """Among so many pods of each kind, with shares as parts of cards of this size; `capacity` are
     devices by model."""
-    counts: Counter[PodGroup] = Counter()
+    counts: Counter[EqualPods] = Counter()
     masks = {}
     ordered = sorted(kinds.items(), key=lambda item: item[1], reverse=True)
     for (cpu_milli, need), count in ordered[:MAX_KINDS]:
         words = _words(need.selector)
         masks[words] = model_mask(table, need.selector)
-        counts[PodGroup(cpu_milli, need.milli(size), need.cards, words)] += count
+        counts[EqualPods(cpu_milli, need.milli(size), need.cards, words)] += count
     largest = max((kind.need.cards for kind in kinds), default=0)
     return replace(find_typical(counts, masks, capacity), largest_gpus=largest)
 

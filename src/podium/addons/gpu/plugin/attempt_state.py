@@ -32,7 +32,7 @@ from podium.addons.gpu.plugin.quotas import Allowed
 from podium.plugin import Ints, Pod, PodInfo, Status, Usage, unresolvable, unschedulable
 
 
-class PodState(Struct, frozen=True):
+class GPUAttemptState(Struct, frozen=True):
     """What PreFilter found: the request and its number, what quotas leave, and the row on which the
     pod itself is counted by a decision of an earlier attempt, or -1."""
 
@@ -48,7 +48,7 @@ MEMORY: Final = "GPU memory"
 WHOLE: Final = "whole GPUs"
 
 
-def count_cards(state: PodState, table: CardTable) -> dict[str, int]:
+def count_cards(state: GPUAttemptState, table: CardTable) -> dict[str, int]:
     """What a pod takes of the cards of its node at least; nothing if it asks for none."""
     cores, memory, whole = 0, 0, 0
     least_cores = int(table.cores[table.exists].min()) if table.exists.any() else 0

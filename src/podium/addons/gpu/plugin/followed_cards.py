@@ -1,8 +1,8 @@
 """The cards of the cluster's nodes and what pods hold of them, in step with the cluster's table.
 
-Three classes share the work. `Reservations` are the decisions of this scheduler that the objects of
-pods do not tell of yet: made at Reserve, written at PreBind, and all that is known until a watch
-brings the pod. Profiles of one scheduler share the cards of one cluster, so they share these too.
+Three classes share the work. `CardReservations` are the decisions of this scheduler that the
+objects of pods do not tell of yet: made at Reserve, written at PreBind, and all that is known until
+a watch brings the pod. Profiles of one scheduler share the cards of one cluster, so they share these too.
 One that was written and then taken back stands on the pod until the API server has heard of it;
 such pods are *withdrawn*, and what stands on them counts nothing.
 
@@ -38,7 +38,7 @@ from podium.addons.gpu.plugin.arguments import NodeConfigMaps
 from podium.plugin import ChangeLog, Cluster, Handle, Ints, Node, Pod, PodInfo, uid_of
 
 
-class Reservation:
+class CardReservation:
     """`written` is what was sent to the API server, whether it arrived or not; `lock` is the
     value of the node's lock that was taken for the pod, if one was."""
 
@@ -56,7 +56,7 @@ class Reservation:
         self.uses: Mapping[int, CardUse] = card_uses(allocation)
 
 
-class Reservations(dict[str, Reservation]):
+class CardReservations(dict[str, CardReservation]):
     """By the uid of the pod, in the order of the decisions."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Reservations(dict[str, Reservation]):
         self.log = ChangeLog()
         self._next_lapse = inf
 
-    def untold(self, first: str) -> list[tuple[str, Reservation]]:
+    def find_unwritten(self, first: str) -> list[tuple[str, CardReservation]]:
         """Of which nothing was written yet on the node of one of them, that one first."""
         node = self[first].node
         found = [
@@ -96,12 +96,12 @@ class Reservations(dict[str, Reservation]):
         self._next_lapse = min(untils, default=inf)
 
 
-_OF_CLUSTERS: Final[WeakKeyDictionary[Cluster, dict[str, Reservations]]] = WeakKeyDictionary()
+_OF_CLUSTERS: Final[WeakKeyDictionary[Cluster, dict[str, CardReservations]]] = WeakKeyDictionary()
 
 
-def reservations_of(cluster: Cluster, dialect: str) -> Reservations:
+def reservations_of(cluster: Cluster, dialect: str) -> CardReservations:
     """Those of one scheduler in one dialect."""
-    return _OF_CLUSTERS.setdefault(cluster, {}).setdefault(dialect, Reservations())
+    return _OF_CLUSTERS.setdefault(cluster, {}).setdefault(dialect, CardReservations())
 
 
 class Held(NamedTuple):
@@ -131,7 +131,7 @@ class FollowedCards:
         self,
         handle: Handle,
         dialect: Dialect,
-        reservations: Reservations,
+        reservations: CardReservations,
         config_maps: NodeConfigMaps,
         grace_period_s: float,
         *,

@@ -56,7 +56,7 @@ class PackingPlugin(CardChooser, ScorePlugin):
 
     def __init__(self, args: PackingArgs, handle: Handle) -> None:
         super().__init__(args, handle)
-        self._scores = RememberedScores(handle.cluster, self._score_rows)
+        self._scores = PackingScores(handle.cluster, self._score_rows)
         self._typical: TypicalEstimate | None = None
 
     # --- nodes ------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ class PackingPlugin(CardChooser, ScorePlugin):
         return self._typical
 
     def _cards(self) -> FollowedCards:
-        return self._required_share().followed()
+        return self._required_share().follow_cards()
 
     def _required_share(self) -> GPUShare:
         share = self.handle.profile.plugins.get(GPUShare.name)
@@ -225,7 +225,7 @@ class _Entry:
         self.seen_nodes = self.seen_usage = self.seen_cards = -1
 
 
-class RememberedScores:
+class PackingScores:
     def __init__(self, cluster: Cluster, score_rows: ScoreRows) -> None:
         self._cluster = cluster
         self._score_rows = score_rows
@@ -246,7 +246,7 @@ class RememberedScores:
             entry.scores = np.zeros(size, np.int64)
             entry.made_for = (version, size)
         else:
-            rows = self._changed(entry, table)
+            rows = self._find_changed_rows(entry, table)
         entry.seen_nodes = self._cluster.nodes.log.generation
         entry.seen_usage = self._cluster.usage.log.generation
         entry.seen_cards = table.version
@@ -254,7 +254,7 @@ class RememberedScores:
             entry.scores[rows] = self._score_rows(kind, rows)
         return entry.scores
 
-    def _changed(self, entry: _Entry, table: CardTable) -> Ints:
+    def _find_changed_rows(self, entry: _Entry, table: CardTable) -> Ints:
         size = len(entry.scores)
         of_nodes = self._cluster.nodes.log.since(entry.seen_nodes)
         of_pods = self._cluster.usage.log.since(entry.seen_usage)

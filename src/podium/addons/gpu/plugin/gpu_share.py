@@ -26,8 +26,8 @@ from podium.addons.gpu.plugin.arguments import (
 from podium.addons.gpu.plugin.attempt_state import (
     HOPELESS,
     STATUSES,
+    GPUAttemptState,
     NumberedRequests,
-    PodState,
     count_cards,
     count_free_cards,
     imagine_cards,
@@ -46,7 +46,7 @@ from podium.addons.gpu.plugin.explanations import (
     propose_fewer_cards,
     quota_cause,
 )
-from podium.addons.gpu.plugin.followed_cards import FollowedCards, Reservation, reservations_of
+from podium.addons.gpu.plugin.followed_cards import CardReservation, FollowedCards, reservations_of
 from podium.addons.gpu.plugin.quotas import RESOURCE_QUOTAS, Quotas, WakeUps
 from podium.golang.json_values import JsonObject
 from podium.plugin import (
@@ -104,8 +104,8 @@ class GPUShare(
         self._config_maps = NodeConfigMaps(handle, self._dialect)
         self._cards: FollowedCards | None = None
         self._requests = NumberedRequests(self.request_of)
-        self.idle_cards = IdleCards(handle, self.followed, self.request_of)
-        self._metrics = CardMetrics(self.followed, self._reservations, self.idle_cards)
+        self.idle_cards = IdleCards(handle, self.follow_cards, self.request_of)
+        self._metrics = CardMetrics(self.follow_cards, self._reservations, self.idle_cards)
         locks = args.node_lock if args.node_lock is not None else handle.client_settings is not None
         self._lock = self._dialect.lock if locks else None
 
@@ -138,15 +138,15 @@ class GPUShare(
         if known is None:
             return SKIP
         request, number = known
-        cards = self.followed()
+        cards = self.follow_cards()
         lapse = cards.next_lapse
         if lapse is not None:
             cycle.retry_at = lapse if cycle.retry_at is None else min(cycle.retry_at, lapse)
-        state = PodState(
+        state = GPUAttemptState(
             request,
             number,
-            self._quotas.left(cycle.pod, cards.use),
-            self._quotas.allowed(cycle.pod, request, cards.use),
+            self._quotas.compute_quota_left(cycle.pod, cards.use),
+            self._quotas.find_allowed_models(cycle.pod, request, cards.use),
             cards.unbound_row(cycle.pod.uid, pod),
         )
         cycle.write(self.name, state)
@@ -164,7 +164,7 @@ class GPUShare(
         if self._is_imagined(cycle, state) or state.allowed is not None:
             number = int(self._find_refused(cycle, np.array([row]))[0])
             return STATUSES[number - 1] if number else None
-        cards = self.followed()
+        cards = self.follow_cards()
         reason = check_row(cards.table, row, state.request, state.left)
         if reason is None:
             return None
@@ -179,15 +179,19 @@ class GPUShare(
         if self.name in cycle.skip_filter:
             return None
         state = cycle.states.get(self.name)
-        found = count_cards(state, self.followed().table) if isinstance(state, PodState) else {}
+        found = (
+            count_cards(state, self.follow_cards().table)
+            if isinstance(state, GPUAttemptState)
+            else {}
+        )
         return PlacementLimits(amounts=found, leaves_out="how shares of GPUs lie on single cards")
 
     def count_free(self, rows: Ints) -> list[dict[str, int]]:
-        return count_free_cards(self.followed().table, rows)
+        return count_free_cards(self.follow_cards().table, rows)
 
     def _find_refused(self, cycle: Cycle, asked: Rows) -> Ints:
         """For each row 0 if the pod fits, or else the number of a status."""
-        state, cards = self._state(cycle), self.followed()
+        state, cards = self._state(cycle), self.follow_cards()
         rows = indices(asked)
         whole = isinstance(asked, slice) and len(rows) == cards.table.rows
         found: Ints = fit(cards.table, None if whole else rows, state.request, state.left).codes + 1
@@ -197,7 +201,7 @@ class GPUShare(
                 other = {state.own_row}
             at = [position for position, row in enumerate(rows.tolist()) if row in other]
             if at:
-                part = self._imagined(cycle, rows[at].tolist())
+                part = self._imagine_cards(cycle, rows[at].tolist())
                 found[at] = fit(part, None, state.request, state.left).codes + 1
         refused = np.flatnonzero(found)
         if len(refused):
@@ -207,13 +211,13 @@ class GPUShare(
             found[~self._quotas.document.within(state.allowed, rows)] = _QUOTA
         return found
 
-    def _is_imagined(self, cycle: Cycle, state: PodState) -> bool:
+    def _is_imagined(self, cycle: Cycle, state: GPUAttemptState) -> bool:
         """Whether pods are to be counted that are not there, or not counted though they are."""
         return state.own_row >= 0 or cycle.usage is not cycle.cluster.usage
 
-    def _imagined(self, cycle: Cycle, rows: Sequence[int]) -> CardTable:
+    def _imagine_cards(self, cycle: Cycle, rows: Sequence[int]) -> CardTable:
         return imagine_cards(
-            self.followed(), cycle.usage, rows, self.request_of, without=cycle.pod.uid
+            self.follow_cards(), cycle.usage, rows, self.request_of, without=cycle.pod.uid
         )
 
     # --- which node is best -----------------------------------------------------------------------
@@ -226,11 +230,11 @@ class GPUShare(
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         state = self._state(cycle)
-        values = self.followed().values.read(state.request)
+        values = self.follow_cards().values.read(state.request)
         found: Ints = values[rows]
         found = found.copy() if isinstance(rows, slice) else found
         if state.own_row >= 0:
-            alone = node_values(self._imagined(cycle, [state.own_row]), None, state.request)
+            alone = node_values(self._imagine_cards(cycle, [state.own_row]), None, state.request)
             found[indices(rows) == state.own_row] = alone[0]
         return found
 
@@ -238,7 +242,7 @@ class GPUShare(
         state = self._state(cycle)
         if state.own_row >= 0:
             return None
-        return Dependence(state.number, usage=True, version=self.followed().epoch)
+        return Dependence(state.number, usage=True, version=self.follow_cards().epoch)
 
     def normalize(self, cycle: Cycle, rows: Rows, scores_: Ints) -> Ints:  # noqa: ARG002
         return _SCALE * scores(scores_)
@@ -253,13 +257,13 @@ class GPUShare(
         decided = self._dialect.decided_node(cycle.pod.pod)
         if decided:
             self._withdraw(cycle, decided)
-        cards = self.followed()
+        cards = self.follow_cards()
         row = cycle.nodes.row(node_name)
         prefer = preferred_card(self.handle, self._dialect, self.args, cycle, row)
         given = allocate(cards.table, row, state.request, state.left, prefer=prefer)
         if isinstance(given, Reason):
             return STATUSES[number_of(given, hopeless=False) - 1]
-        reservation = self._reservations[uid] = Reservation(node_name, state.request, given)
+        reservation = self._reservations[uid] = CardReservation(node_name, state.request, given)
         cards.charge(row, cycle.pod, reservation.uses)
         return None
 
@@ -309,7 +313,7 @@ class GPUShare(
             return error(str(problem))
 
     async def _write(
-        self, info: PodInfo, reservation: Reservation, api: ApiHandle
+        self, info: PodInfo, reservation: CardReservation, api: ApiHandle
     ) -> Status | None:
         pod, node_name = self._newest(info), reservation.node
         if self._lock is not None:
@@ -323,7 +327,7 @@ class GPUShare(
         if self._dialect.chooses_shared_card and not self._choose_again(info.uid):
             return error(f"the cards of node {node_name} have to be chosen again")
         now = self.handle.clock()
-        cards = self.followed().cards_of(node_name)
+        cards = self.follow_cards().cards_of(node_name)
         decision = self._dialect.write_decision(pod, node_name, cards, reservation.allocation, now)
         reservation.written = merge_writes(decision, self._dialect.write_binding(pod, now))
         await write_on_pod(api, pod, reservation.written, any_version=True)
@@ -331,7 +335,7 @@ class GPUShare(
 
     def _choose_again(self, uid: str) -> bool:
         """Choose as the agent will that is told of this pod next; whether everybody fits still."""
-        cards, untold = self.followed(), self._reservations.untold(uid)
+        cards, untold = self.follow_cards(), self._reservations.find_unwritten(uid)
         row = self.handle.cluster.nodes.row(self._reservations[uid].node)
         if row < 0:
             return False
@@ -359,7 +363,7 @@ class GPUShare(
         if self.name not in cycle.states:
             return None
         state = self._state(cycle)
-        part = self._imagined(cycle, indices(rows).tolist())
+        part = self._imagine_cards(cycle, indices(rows).tolist())
         return lambda position: explain_row(part, position, state.request, state.left)
 
     def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause | None:
@@ -369,22 +373,22 @@ class GPUShare(
             text = f"The pod's GPU request is not valid: {problem}."
             return RefusalCause("gpu-request-invalid", pod.key, text)
         if request is not None and Reason.INSUFFICIENT_CARDS.phrase in status.message:
-            return cards_cause(self.followed().table, request)
+            return cards_cause(self.follow_cards().table, request)
         if Reason.QUOTA_EXCEEDED.phrase not in status.message:
             return None
-        return quota_cause(pod.pod.metadata.namespace, self.followed().use)
+        return quota_cause(pod.pod.metadata.namespace, self.follow_cards().use)
 
     def propose_changes(self, pod: PodInfo, status: Status) -> Iterator[ProposedChange]:
         if Reason.INSUFFICIENT_CARDS.phrase not in status.message:
             return iter(())
-        return propose_fewer_cards(pod.pod, self.followed().table, self.request_of)
+        return propose_fewer_cards(pod.pod, self.follow_cards().table, self.request_of)
 
     # --- what all of them need --------------------------------------------------------------------
 
-    def _state(self, cycle: Cycle) -> PodState:
-        return cycle.read(self.name, PodState)
+    def _state(self, cycle: Cycle) -> GPUAttemptState:
+        return cycle.read(self.name, GPUAttemptState)
 
-    def followed(self) -> FollowedCards:
+    def follow_cards(self) -> FollowedCards:
         """The cards as they are now, for plugins beside this one too."""
         if self._cards is None:
             grace_s = float(self.args.grace_period_seconds)
@@ -408,8 +412,8 @@ class GPUShare(
         request = self._dialect.pod_request(pod)
         return None if request is None else apply_policies(self.args, self._dialect, pod, request)
 
-    def _dependence(self, cycle: Cycle, state: PodState) -> Dependence:
-        epoch = self.followed().epoch
+    def _dependence(self, cycle: Cycle, state: GPUAttemptState) -> Dependence:
+        epoch = self.follow_cards().epoch
         if state.left is None and state.allowed is None:
             return Dependence(state.number, usage=True, version=epoch)
         namespace = cycle.pod.pod.metadata.namespace

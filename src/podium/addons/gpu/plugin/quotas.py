@@ -54,7 +54,7 @@ FOR_EVER_S: Final = 1e9
 """A document that cannot be read again stays in force."""
 
 
-class ResourceQuotas:
+class CatalogQuotas:
     """What the ResourceQuotas of a namespace leave."""
 
     def __init__(self, handle: Handle, dialect: Dialect) -> None:
@@ -63,11 +63,11 @@ class ResourceQuotas:
         self._version = -1
         self._hard: dict[str, list[tuple[int | None, int | None]]] = {}
 
-    def left(self, namespace: str, uid: str, use: NamespaceUse) -> QuotaLeft | None:
+    def compute_quota_left(self, namespace: str, uid: str, use: NamespaceUse) -> QuotaLeft | None:
         """For one pod of a namespace; None if nothing limits it."""
         self._read()
         limits = self._hard.get(namespace)
-        return None if limits is None else use.left(limits, namespace, without=uid)
+        return None if limits is None else use.compute_quota_left(limits, namespace, without=uid)
 
     def _read(self) -> None:
         version = self._handle.cluster.catalog.version(ResourceQuota)
@@ -192,15 +192,17 @@ class Quotas:
     """Both kinds of quota, as far as a configuration wants them."""
 
     def __init__(self, handle: Handle, args: GPUShareArgs, dialect: Dialect) -> None:
-        self._amounts = ResourceQuotas(handle, dialect) if args.resource_quota else None
+        self._amounts = CatalogQuotas(handle, dialect) if args.resource_quota else None
         self.document = QuotaDocument(handle, args.quota) if args.quota is not None else None
 
-    def left(self, pod: PodInfo, use: NamespaceUse) -> QuotaLeft | None:
+    def compute_quota_left(self, pod: PodInfo, use: NamespaceUse) -> QuotaLeft | None:
         if self._amounts is None:
             return None
-        return self._amounts.left(pod.pod.metadata.namespace, pod.uid, use)
+        return self._amounts.compute_quota_left(pod.pod.metadata.namespace, pod.uid, use)
 
-    def allowed(self, pod: PodInfo, request: PodRequest, use: NamespaceUse) -> Allowed | None:
+    def find_allowed_models(
+        self, pod: PodInfo, request: PodRequest, use: NamespaceUse
+    ) -> Allowed | None:
         if self.document is None:
             return None
         return self.document.models(pod.pod.metadata.namespace, pod.uid, request, use)

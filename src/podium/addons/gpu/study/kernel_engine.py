@@ -1,9 +1,9 @@
 """Many runs at once by the kernel in `packing_kernel.cu`, a thread block for each; the rules of
 policies in it are those of `packing_rules.py`.
 
-What the kernel reads and writes is laid out here; where it runs is a `Device`: a GPU (`cuda`), or
-in tests the CPU. Contract: streams, orders of nodes and placements are those of `make_workload` and
-`numpy_engine.place`.
+What the kernel reads and writes is laid out here; where it runs is a `KernelDevice`: a GPU
+(`cuda`), or in tests the CPU. Contract: streams, orders of nodes and placements are those of
+`make_workload` and `numpy_engine.place`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -57,7 +57,7 @@ _TRACE = np.dtype(
 )
 
 
-class Device(Protocol):
+class KernelDevice(Protocol):
     """Where the kernel runs: it holds arrays, which have an address there."""
 
     def upload(self, array: Array) -> Any: ...
@@ -89,7 +89,10 @@ def kernel_source() -> str:
 
 
 def place_on_device(
-    runs: Sequence[KernelRun], device: Device, ratio: float = TUNED_RATIO, threads: int = THREADS
+    runs: Sequence[KernelRun],
+    device: KernelDevice,
+    ratio: float = TUNED_RATIO,
+    threads: int = THREADS,
 ) -> Iterator[KernelResult]:
     """The results of runs, in their order."""
     traces = list(dict.fromkeys(run.trace for run in runs))
@@ -128,7 +131,7 @@ def _place_together(
     traces: Sequence[Trace],
     columns: dict[str, Any],
     sizes: _Sizes,
-    device: Device,
+    device: KernelDevice,
     threads: int,
 ) -> Iterator[KernelResult]:
     number_of = {trace: number for number, trace in enumerate(traces)}

@@ -28,7 +28,7 @@ from podium.addons.gpu.study.packing_rules import (
     tag_of,
 )
 from podium.addons.gpu.study.workloads import (
-    Workload,
+    StudyWorkload,
     empty_nodes,
     model_masks,
     nodes_in_order,
@@ -56,7 +56,7 @@ class _Shapes(NamedTuple):
     devices: npt.NDArray[np.int8]
 
 
-def place_compiled(workload: Workload, policy: str) -> Placements:
+def place_compiled(workload: StudyWorkload, policy: str) -> Placements:
     nodes = nodes_in_order(workload)
     start = empty_nodes(nodes)
     shapes, shape_of = pod_shapes(workload.trace)

@@ -21,7 +21,7 @@ from podium.addons.gpu.packing.node_columns import (
 )
 from podium.addons.gpu.packing.policies import Policy, random
 from podium.addons.gpu.study.workloads import (
-    Workload,
+    StudyWorkload,
     empty_nodes,
     model_masks,
     nodes_in_order,
@@ -45,7 +45,7 @@ class Placements:
     """The cluster's fragmentation after each arrival."""
 
 
-def place(workload: Workload, policy: Policy) -> Placements:
+def place(workload: StudyWorkload, policy: Policy) -> Placements:
     nodes = nodes_in_order(workload)
     columns = empty_nodes(nodes)
     memory_left = nodes.memory_mib.copy()
@@ -77,7 +77,9 @@ def place(workload: Workload, policy: Policy) -> Placements:
 class _Remembered:
     """What is known of each row for pods of one shape."""
 
-    def __init__(self, pod: Pod, columns: NodeColumns, policy: Policy, workload: Workload) -> None:
+    def __init__(
+        self, pod: Pod, columns: NodeColumns, policy: Policy, workload: StudyWorkload
+    ) -> None:
         self.pod = pod
         self.columns = columns
         self.policy = policy
@@ -131,7 +133,7 @@ def _choose_devices(shape: _Remembered, row: int, draws: GoRandom) -> int:
 
 
 def fragments_after(
-    workload: Workload, rows: npt.NDArray[np.int32], devices: npt.NDArray[np.int32]
+    workload: StudyWorkload, rows: npt.NDArray[np.int32], devices: npt.NDArray[np.int32]
 ) -> Floats:
     """The cluster's fragmentation after each arrival, from the placements: all states that nodes
     went through are worked out at once."""

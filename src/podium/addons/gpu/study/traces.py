@@ -53,7 +53,7 @@ from podium.net.files.bounded_files import MAGIC, MAX_CLUSTER_BYTES, read_input,
 
 
 @dataclass(frozen=True, slots=True)
-class Nodes:
+class TraceNodes:
     names: tuple[str, ...]
     cpu_milli: Ints
     memory_mib: Ints
@@ -101,15 +101,15 @@ class Trace:
     """Compared by identity: what follows from a trace is worked out once for each."""
 
     name: str
-    nodes: Nodes
+    nodes: TraceNodes
     pods: Pods
 
 
-def read_nodes(path: Path) -> Nodes:
+def read_nodes(path: Path) -> TraceNodes:
     return node_columns(read_node_rows(_read_text(path), str(path)), path)
 
 
-def node_columns(unordered: Iterable[NodeRow], path: Path) -> Nodes:
+def node_columns(unordered: Iterable[NodeRow], path: Path) -> TraceNodes:
     rows = sorted(unordered)
     if not any(row.gpus for row in rows):
         raise InputError("no node has a GPU", source=str(path))
@@ -117,7 +117,7 @@ def node_columns(unordered: Iterable[NodeRow], path: Path) -> Nodes:
     if len(models) > MAX_MODELS:
         raise InputError(f"more than {MAX_MODELS} models", source=str(path))
     bits = {model: 1 << number for number, model in enumerate(models)} | {"": 1 << MAX_MODELS}
-    return Nodes(
+    return TraceNodes(
         tuple(row.name for row in rows),
         _column(row.cpu_milli for row in rows),
         _column(row.memory_mib for row in rows),
@@ -188,7 +188,7 @@ def is_cluster_file(path: Path) -> bool:
     return path.name.removesuffix(".gz").endswith(SUFFIXES)
 
 
-def read_cluster(nodes_file: Path, pods_file: Path) -> tuple[Nodes, Pods]:
+def read_cluster(nodes_file: Path, pods_file: Path) -> tuple[TraceNodes, Pods]:
     nodes = [each for each in _objects(nodes_file) if isinstance(each, Node)]
     pods = [each for each in _objects(pods_file) if isinstance(each, Pod)]
     spoken = find_spoken_dialects(nodes)
@@ -254,7 +254,7 @@ class _PodReader:
     def row(self, pod: Pod) -> PodRow:
         asked = to_vector(pod_requests(pod, status_resources=False, rules=ALL_REQUESTS))
         memory = -(-asked.get("memory", 0) // _MIB)
-        cards, milli, spec = self._asked(pod, asked.get(WHOLE_CARDS, 0))
+        cards, milli, spec = self._read_demand(pod, asked.get(WHOLE_CARDS, 0))
         if cards > 1 and milli < WHOLE:
             raise self._error(pod, f"parts of several GPUs: {cards} x {milli}; only whole ones")
         if cards > MAX_DEVICES:
@@ -262,7 +262,7 @@ class _PodReader:
         name = "/".join(pod.metadata.key)
         return PodRow(name, asked.get("cpu", 0), memory, cards, milli, spec)
 
-    def _asked(self, pod: Pod, whole_cards: int) -> _Asked:
+    def _read_demand(self, pod: Pod, whole_cards: int) -> _Asked:
         if self._dialect is None:
             return _Asked(whole_cards, WHOLE if whole_cards else 0, "")
         try:

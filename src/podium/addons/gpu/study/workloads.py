@@ -2,7 +2,7 @@
 
 The pods of the trace are shuffled; pods drawn from it are appended until their demand reaches the
 wanted part of the cluster's GPUs, or pods are taken out if it is above. Nodes are put in a random
-order, and rows of a `Workload` are in that order: among equal scores the lowest row wins.
+order, and rows of a `StudyWorkload` are in that order: among equal scores the lowest row wins.
 
 upstream: draws are in the order of `Simulate` in `pkg/simulator/core.go` of
 `hkust-adsl/kubernetes-scheduler-simulator`; the ten values that nobody uses are drawn by watches.
@@ -26,8 +26,8 @@ from podium.addons.gpu.cards.columns import Ints
 from podium.addons.gpu.packing.node_columns import WHOLE, NodeColumns
 from podium.addons.gpu.packing.openb_manifests import node_manifest, pod_manifest
 from podium.addons.gpu.packing.openb_rows import NodeRow, PodRow
-from podium.addons.gpu.packing.typical_pods import PodGroup, TypicalPods, find_typical
-from podium.addons.gpu.study.traces import Nodes, Pods, Trace
+from podium.addons.gpu.packing.typical_pods import EqualPods, TypicalPods, find_typical
+from podium.addons.gpu.study.traces import Pods, Trace, TraceNodes
 from podium.golang.json_values import JsonObject
 from podium.golang.math_rand import GoRandom
 
@@ -38,7 +38,7 @@ _UNUSED_BY_WATCHERS = 10
 
 
 @dataclass(frozen=True)
-class Workload:
+class StudyWorkload:
     trace: Trace
     typical: TypicalPods
     stream: Ints
@@ -50,7 +50,7 @@ class Workload:
     seed: int
 
 
-def make_workload(trace: Trace, seed: int, ratio: float = TUNED_RATIO) -> Workload:
+def make_workload(trace: Trace, seed: int, ratio: float = TUNED_RATIO) -> StudyWorkload:
     random = GoRandom(seed)
     for _ in range(_UNUSED_FIRST):
         random.int63()
@@ -62,7 +62,7 @@ def make_workload(trace: Trace, seed: int, ratio: float = TUNED_RATIO) -> Worklo
     place = random.permutation(len(trace.nodes.names))
     order = np.empty(len(place), np.int64)
     order[place] = np.arange(len(place))
-    return Workload(
+    return StudyWorkload(
         trace,
         typical_pods(trace),
         np.array(stream, np.int64),
@@ -104,9 +104,9 @@ def model_masks(trace: Trace) -> Ints:
     return np.array([trace.nodes.mask(spec) for spec in trace.pods.specs], np.int64)
 
 
-def nodes_in_order(workload: Workload) -> Nodes:
+def nodes_in_order(workload: StudyWorkload) -> TraceNodes:
     nodes, order = workload.trace.nodes, workload.node_order
-    return Nodes(
+    return TraceNodes(
         tuple(nodes.names[row] for row in order.tolist()),
         nodes.cpu_milli[order],
         nodes.memory_mib[order],
@@ -116,7 +116,7 @@ def nodes_in_order(workload: Workload) -> Nodes:
     )
 
 
-def empty_nodes(nodes: Nodes) -> NodeColumns:
+def empty_nodes(nodes: TraceNodes) -> NodeColumns:
     devices = np.arange(int(nodes.gpus.max()))
     return NodeColumns(
         nodes.cpu_milli.copy(),
@@ -132,7 +132,7 @@ def typical_pods(trace: Trace) -> TypicalPods:
     """The typical pods of a trace as it is, before it is tuned."""
     pods = trace.pods
     columns = (pods.cpu_milli.tolist(), pods.gpu_milli.tolist(), pods.gpus.tolist(), pods.specs)
-    counts = Counter(map(PodGroup, *columns))
+    counts = Counter(map(EqualPods, *columns))
     masks = {spec: trace.nodes.mask(spec) for spec in set(pods.specs)}
     return find_typical(counts, masks, trace.nodes.capacity)
 
@@ -144,7 +144,7 @@ PODS_NOT_ON_NODES: Final = (
 )
 
 
-def node_manifests(workload: Workload) -> Iterator[JsonObject]:
+def node_manifests(workload: StudyWorkload) -> Iterator[JsonObject]:
     nodes = nodes_in_order(workload)
     models = {1 << number: model for number, model in enumerate(nodes.models)}
     for row, name in enumerate(nodes.names):
@@ -159,7 +159,7 @@ def node_manifests(workload: Workload) -> Iterator[JsonObject]:
         )
 
 
-def pod_manifests(workload: Workload) -> Iterator[JsonObject]:
+def pod_manifests(workload: StudyWorkload) -> Iterator[JsonObject]:
     """Raises InputError for shares that are no hundredths of a card."""
     pods = workload.trace.pods
     seen: dict[int, int] = {}

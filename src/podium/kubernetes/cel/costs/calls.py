@@ -19,12 +19,12 @@ from podium.kubernetes.cel.costs.sizes import (
     Size,
     SizeOfPath,
     by_factor,
-    fixed,
+    fixed_size,
     saturated_product,
     saturated_sum,
 )
 from podium.kubernetes.cel.library import Overload
-from podium.kubernetes.cel.syntax import Literal, Node
+from podium.kubernetes.cel.syntax import Expr, LiteralExpr
 from podium.kubernetes.cel.types import Type
 
 _FORMAT_REGEX: Final = 128
@@ -37,7 +37,7 @@ _ADDRESS: Final = 16
 class Operand(NamedTuple):
     """A target or argument of a call."""
 
-    node: Node | None
+    node: Expr | None
     type: Type
     path: tuple[str, ...]
     known_size: Size | None
@@ -48,7 +48,7 @@ class Operand(NamedTuple):
 
     def integer(self, default: int) -> int:
         """The value of a literal integer, at least zero."""
-        value = self.node.value if isinstance(self.node, Literal) else None
+        value = self.node.value if isinstance(self.node, LiteralExpr) else None
         return max(value, 0) if type(value) is int else default
 
 
@@ -144,7 +144,7 @@ def _split(call: Called) -> CallCost | None:
     most = call.target.size.max
     if len(call.args) > 1:
         limit = call.args[1].node
-        if isinstance(limit, Literal) and type(limit.value) is int:
+        if isinstance(limit, LiteralExpr) and type(limit.value) is int:
             most = limit.value & MAX_UINT64
     return CallCost(call.target.size.cost(2 * STRING_FACTOR), Size(0, most))
 
@@ -289,7 +289,7 @@ def _slice(call: Called) -> CallCost | None:
     if call.target is None:
         return None
     end = call.args[1].integer(call.target.size.max)
-    return make_list(fixed((end - call.args[0].integer(0)) & MAX_UINT64))
+    return make_list(fixed_size((end - call.args[0].integer(0)) & MAX_UINT64))
 
 
 def _flatten(call: Called) -> CallCost | None:
@@ -300,7 +300,7 @@ def _flatten(call: Called) -> CallCost | None:
 
 
 def _range(call: Called) -> CallCost:
-    return make_list(fixed(call.args[0].integer(MAX_UINT64)))
+    return make_list(fixed_size(call.args[0].integer(MAX_UINT64)))
 
 
 def _reverse(call: Called) -> CallCost | None:

@@ -22,21 +22,21 @@ from podium.kubernetes.cel.costs.sizes import (
     VALUES,
     Size,
     SizeOfPath,
-    fixed,
+    fixed_size,
     saturated_product,
     saturated_sum,
 )
 from podium.kubernetes.cel.syntax import (
-    Bind,
-    Call,
+    BindExpr,
+    CallExpr,
     Comprehension,
-    Ident,
+    Expr,
+    IdentExpr,
     ListLiteral,
-    Literal,
+    LiteralExpr,
     MapLiteral,
-    Node,
     OptionalMap,
-    Select,
+    SelectExpr,
     StructLiteral,
 )
 from podium.kubernetes.cel.types import Type
@@ -63,7 +63,7 @@ class _Local(NamedTuple):
     entry: _Entry | None = None
 
 
-def estimate_cost(tree: Node, checker: Checker, size_of_path: SizeOfPath) -> int:
+def estimate_cost(tree: Expr, checker: Checker, size_of_path: SizeOfPath) -> int:
     """The most that an expression may cost."""
     return _Estimator(checker, size_of_path).cost(tree)
 
@@ -77,17 +77,17 @@ class _Estimator:
         self._entries: dict[int, _Entry] = {}
         self._locals: dict[str, list[_Local]] = {}
 
-    def cost(self, node: Node) -> int:
+    def cost(self, node: Expr) -> int:
         match node:
-            case Literal():
+            case LiteralExpr():
                 return 0
-            case Ident():
+            case IdentExpr():
                 local = self._local(node)
                 self._paths[id(node)] = local.path if local is not None else (node.name,)
                 return 1
-            case Select():
+            case SelectExpr():
                 return self._select(node)
-            case Call():
+            case CallExpr():
                 return self._call(node)
             case ListLiteral():
                 return self._list(node)
@@ -97,7 +97,7 @@ class _Estimator:
                 return saturated_sum(STRUCT_BASE, *(self.cost(each.value) for each in node.fields))
             case Comprehension():
                 return self._sort_by(node) if node.kind == "sortBy" else self._fold(node)
-            case Bind():
+            case BindExpr():
                 return self._bind(node)
             case OptionalMap():
                 return self._optional_map(node)
@@ -106,18 +106,18 @@ class _Estimator:
 
     # --- what is known of a node --------------------------------------------------------------
 
-    def _type(self, node: Node) -> Type:
+    def _type(self, node: Expr) -> Type:
         return self._checker.type_of(node)
 
-    def _local(self, node: Node) -> _Local | None:
-        found = self._locals.get(node.name) if isinstance(node, Ident) else None
+    def _local(self, node: Expr) -> _Local | None:
+        found = self._locals.get(node.name) if isinstance(node, IdentExpr) else None
         return found[-1] if found else None
 
-    def _path(self, node: Node) -> tuple[str, ...]:
+    def _path(self, node: Expr) -> tuple[str, ...]:
         local = self._local(node)
         return local.path if local is not None else self._paths.get(id(node), ())
 
-    def _size(self, node: Node) -> Size | None:
+    def _size(self, node: Expr) -> Size | None:
         found = self._sizes.get(id(node)) or _literal_size(node)
         if found is not None:
             return found
@@ -131,28 +131,28 @@ class _Estimator:
         local = self._local(node)
         return local.size if local is not None else None
 
-    def _size_or_unknown(self, node: Node) -> Size:
+    def _size_or_unknown(self, node: Expr) -> Size:
         return self._size(node) or UNKNOWN
 
-    def _entry(self, node: Node) -> _Entry | None:
+    def _entry(self, node: Expr) -> _Entry | None:
         found = self._entries.get(id(node))
         if found is None:
             local = self._local(node)
             found = local.entry if local is not None else None
         return found
 
-    def _keep(self, node: Node, size: Size | None, entry: _Entry | None = None) -> None:
+    def _keep(self, node: Expr, size: Size | None, entry: _Entry | None = None) -> None:
         if size is not None:
             self._sizes[id(node)] = size
         if entry is not None:
             self._entries[id(node)] = entry
 
-    def _operand(self, node: Node) -> Operand:
+    def _operand(self, node: Expr) -> Operand:
         return Operand(node, self._type(node), self._path(node), self._size(node))
 
     # --- nodes --------------------------------------------------------------------------------
 
-    def _select(self, node: Select) -> int:
+    def _select(self, node: SelectExpr) -> int:
         if id(node) in self._checker.type_idents:
             return 1
         cost = self.cost(node.operand)
@@ -176,11 +176,11 @@ class _Estimator:
         self._keep(node, None, _Entry(False, keys, self._union([v for _, v in node.entries])))
         return saturated_sum(MAP_BASE, *costs)
 
-    def _union(self, nodes: list[Node]) -> Size:
+    def _union(self, nodes: list[Expr]) -> Size:
         sizes = [self._size_or_unknown(node) for node in nodes] or [Size(0, 0)]
         return Size(min(size.min for size in sizes), max(size.max for size in sizes))
 
-    def _call(self, node: Call) -> int:
+    def _call(self, node: CallExpr) -> int:
         costs = [self.cost(arg) for arg in node.args]
         target_cost = self.cost(node.target) if node.target is not None else 0
         match node.function:
@@ -208,18 +208,18 @@ class _Estimator:
         self._keep(node, size)
         return saturated_sum(most, target_cost, *costs)
 
-    def _keep_added(self, node: Call) -> None:
+    def _keep_added(self, node: CallExpr) -> None:
         left, right = self._entry(node.args[0]), self._entry(node.args[1])
         if left is not None and right is not None:
             self._entries[id(node)] = left.union(right)
 
-    def _index(self, node: Call, *, is_list: bool) -> Size | None:
+    def _index(self, node: CallExpr, *, is_list: bool) -> Size | None:
         container = node.args[0]
         self._paths[id(node)] = (*self._path(container), ITEMS if is_list else VALUES)
         entry = self._entry(container)
         return entry.value if entry is not None else None
 
-    def _choice(self, node: Call, costs: list[int]) -> int:
+    def _choice(self, node: CallExpr, costs: list[int]) -> int:
         _, then, otherwise = node.args
         size = self._size_or_unknown(then).union(self._size_or_unknown(otherwise))
         first, second = self._entry(then), self._entry(otherwise)
@@ -273,7 +273,7 @@ class _Estimator:
     def _push(self, name: str, local: _Local) -> None:
         self._locals.setdefault(name, []).append(local)
 
-    def _bind(self, node: Bind) -> int:
+    def _bind(self, node: BindExpr) -> int:
         value = self.cost(node.value)
         self._push(
             node.name,
@@ -314,14 +314,14 @@ class _Estimator:
         return saturated_sum(_EMPTY_LIST, over, 1, keys, sorting.cost)
 
 
-def _literal_size(node: Node) -> Size | None:
+def _literal_size(node: Expr) -> Size | None:
     match node:
-        case Literal():
-            return fixed(len(node.value)) if isinstance(node.value, str | bytes) else ONE
+        case LiteralExpr():
+            return fixed_size(len(node.value)) if isinstance(node.value, str | bytes) else ONE
         case ListLiteral():
-            return fixed(len(node.elements))
+            return fixed_size(len(node.elements))
         case MapLiteral():
-            return fixed(len(node.entries))
+            return fixed_size(len(node.entries))
     return None
 
 

@@ -62,7 +62,7 @@ UNKNOWN: Final = Size(0, MAX_UINT64)
 ONE: Final = Size(1, 1)
 
 
-def fixed(number: int) -> Size:
+def fixed_size(number: int) -> Size:
     return Size(number, number)
 
 

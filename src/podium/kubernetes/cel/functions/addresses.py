@@ -3,7 +3,7 @@
 import ipaddress
 
 from podium.kubernetes.cel.errors import CelError
-from podium.kubernetes.cel.library import Functions, parsing
+from podium.kubernetes.cel.library import Functions, parsing_cost
 from podium.kubernetes.cel.values import Opaque
 
 ADDRESSES = Functions()
@@ -69,12 +69,12 @@ def _parse_cidr(text: str) -> Cidr:
     return Cidr(ip.address, int(length))
 
 
-@_define("ip(string) -> ip", cost=parsing)
+@_define("ip(string) -> ip", cost=parsing_cost)
 def _ip(text: str) -> Ip:
     return _parse_ip(text)
 
 
-@_define("isIP(string) -> bool", cost=parsing)
+@_define("isIP(string) -> bool", cost=parsing_cost)
 def _is_ip(text: str) -> bool:
     try:
         _parse_ip(text)
@@ -83,7 +83,7 @@ def _is_ip(text: str) -> bool:
     return True
 
 
-@_define("ip.isCanonical(string) -> bool", cost=parsing)
+@_define("ip.isCanonical(string) -> bool", cost=parsing_cost)
 def _is_canonical(text: str) -> bool:
     return str(_parse_ip(text).address) == text
 
@@ -134,12 +134,12 @@ def _is_global_unicast(ip: Ip) -> bool:
     )
 
 
-@_define("cidr(string) -> cidr", cost=parsing)
+@_define("cidr(string) -> cidr", cost=parsing_cost)
 def _cidr(text: str) -> Cidr:
     return _parse_cidr(text)
 
 
-@_define("isCIDR(string) -> bool", cost=parsing)
+@_define("isCIDR(string) -> bool", cost=parsing_cost)
 def _is_cidr(text: str) -> bool:
     try:
         _parse_cidr(text)
@@ -158,7 +158,7 @@ def _contains_ip(cidr: Cidr, ip: Ip) -> bool:
     return cidr.holds(ip.address)
 
 
-@_define("(cidr).containsIP(string) -> bool", cost=parsing)
+@_define("(cidr).containsIP(string) -> bool", cost=parsing_cost)
 def _contains_ip_text(cidr: Cidr, text: str) -> bool:
     return cidr.holds(_parse_ip(text).address)
 
@@ -168,7 +168,7 @@ def _contains_cidr(outer: Cidr, inner: Cidr) -> bool:
     return outer.prefix <= inner.prefix and outer.holds(inner.address)
 
 
-@_define("(cidr).containsCIDR(string) -> bool", cost=parsing)
+@_define("(cidr).containsCIDR(string) -> bool", cost=parsing_cost)
 def _contains_cidr_text(outer: Cidr, text: str) -> bool:
     return _contains_cidr(outer, _parse_cidr(text))
 

@@ -47,7 +47,7 @@ class _Asked(Opaque):
     def same(self, other: Any) -> bool:
         return bool(self.question == other.question)
 
-    def asking(self, kind: "type[_Asked]", **more: Any) -> "_Asked":
+    def narrow_question(self, kind: "type[_Asked]", **more: Any) -> "_Asked":
         return kind(self.judge, self.question._replace(**more))
 
 
@@ -78,7 +78,7 @@ class ResourceCheck(_Asked):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Decision(Opaque):
+class AuthorizerDecision(Opaque):
     TYPE_NAME = f"{_ROOT}Decision"
     allowed: bool
     reason: str
@@ -112,22 +112,22 @@ def _service_account(authorizer: Authorizer, namespace: str, name: str) -> _Aske
 def _resource(group: GroupCheck, resource: str) -> _Asked:
     if not resource:
         raise CelError("resource must not be empty")
-    return group.asking(ResourceCheck, resource=resource)
+    return group.narrow_question(ResourceCheck, resource=resource)
 
 
 @_define(f"({_ROOT}ResourceCheck).subresource(string) -> {_ROOT}ResourceCheck")
 def _subresource(check: ResourceCheck, subresource: str) -> _Asked:
-    return check.asking(ResourceCheck, subresource=subresource)
+    return check.narrow_question(ResourceCheck, subresource=subresource)
 
 
 @_define(f"({_ROOT}ResourceCheck).namespace(string) -> {_ROOT}ResourceCheck")
 def _namespace(check: ResourceCheck, namespace: str) -> _Asked:
-    return check.asking(ResourceCheck, namespace=namespace)
+    return check.narrow_question(ResourceCheck, namespace=namespace)
 
 
 @_define(f"({_ROOT}ResourceCheck).name(string) -> {_ROOT}ResourceCheck")
 def _name(check: ResourceCheck, name: str) -> _Asked:
-    return check.asking(ResourceCheck, name=name)
+    return check.narrow_question(ResourceCheck, name=name)
 
 
 @_define(
@@ -143,25 +143,25 @@ def _selector(check: ResourceCheck, _: str) -> _Asked:
     f"({_ROOT}ResourceCheck).check(string) -> {_ROOT}Decision",
     cost=_check_cost,
 )
-def _check(check: _Asked, verb: str) -> Decision:
-    return Decision(*check.judge(check.question._replace(verb=verb)))
+def _check(check: _Asked, verb: str) -> AuthorizerDecision:
+    return AuthorizerDecision(*check.judge(check.question._replace(verb=verb)))
 
 
 @_define(f"({_ROOT}Decision).allowed() -> bool")
-def _allowed(decision: Decision) -> bool:
+def _allowed(decision: AuthorizerDecision) -> bool:
     return decision.allowed
 
 
 @_define(f"({_ROOT}Decision).reason() -> string")
-def _reason(decision: Decision) -> str:
+def _reason(decision: AuthorizerDecision) -> str:
     return decision.reason
 
 
 @_define(f"({_ROOT}Decision).errored() -> bool")
-def _errored(_: Decision) -> bool:
+def _errored(_: AuthorizerDecision) -> bool:
     return False
 
 
 @_define(f"({_ROOT}Decision).error() -> string")
-def _error(_: Decision) -> str:
+def _error(_: AuthorizerDecision) -> str:
     return ""

@@ -12,13 +12,13 @@ from podium.kubernetes.cel.functions.moments import (
     timestamp_of_seconds,
     timestamp_text,
 )
-from podium.kubernetes.cel.library import Functions, converting, parsing, reading
+from podium.kubernetes.cel.library import Functions, conversion_cost, parsing_cost, reading_cost
 from podium.kubernetes.cel.values import (
     INT64_MAX,
     INT64_MIN,
     NANOS,
     UINT64_MAX,
-    Duration,
+    CelDuration,
     Timestamp,
     TypeValue,
     Uint,
@@ -73,7 +73,7 @@ def bounded_int(digits: str) -> int | None:
     "int(string) -> int",
     "int(timestamp) -> int",
     "int(duration) -> int",
-    cost=converting,
+    cost=conversion_cost,
 )
 def _int(value: Any) -> int:
     match value:
@@ -83,7 +83,7 @@ def _int(value: Any) -> int:
                 raise unreadable("int")
         case Timestamp():
             return value.nanos // NANOS
-        case Duration():
+        case CelDuration():
             return value.nanos
         case float():
             if math.isnan(value) or not -(2.0**63) < value < 2.0**63:
@@ -101,7 +101,7 @@ def _int(value: Any) -> int:
     "uint(int) -> uint",
     "uint(double) -> uint",
     "uint(string) -> uint",
-    cost=converting,
+    cost=conversion_cost,
 )
 def _uint(value: Any) -> Uint:
     if isinstance(value, str):
@@ -123,7 +123,7 @@ def _uint(value: Any) -> Uint:
     "double(int) -> double",
     "double(uint) -> double",
     "double(string) -> double",
-    cost=converting,
+    cost=conversion_cost,
 )
 def _double(value: Any) -> float:
     if isinstance(value, str):
@@ -144,7 +144,7 @@ def _double(value: Any) -> float:
     "string(bytes) -> string",
     "string(timestamp) -> string",
     "string(duration) -> string",
-    cost=parsing,
+    cost=parsing_cost,
 )
 def text_of(value: Any) -> str:
     match value:
@@ -161,18 +161,18 @@ def text_of(value: Any) -> str:
                 raise CelError("invalid UTF-8 in bytes, cannot convert to string") from None
         case Timestamp():
             return timestamp_text(value)
-        case Duration():
+        case CelDuration():
             return duration_text(value)
         case _:
             return str(int(value))
 
 
-@_define("bytes(bytes) -> bytes", "bytes(string) -> bytes", cost=reading)
+@_define("bytes(bytes) -> bytes", "bytes(string) -> bytes", cost=reading_cost)
 def _bytes(value: Any) -> bytes:
     return value.encode() if isinstance(value, str) else bytes(value)
 
 
-@_define("timestamp(timestamp) -> timestamp", "timestamp(string) -> timestamp", cost=parsing)
+@_define("timestamp(timestamp) -> timestamp", "timestamp(string) -> timestamp", cost=parsing_cost)
 def _timestamp(value: Any) -> Timestamp:
     return value if isinstance(value, Timestamp) else parse_timestamp(value)
 
@@ -182,14 +182,14 @@ def _timestamp_of(seconds: int) -> Timestamp:
     return timestamp_of_seconds(seconds)
 
 
-@_define("duration(duration) -> duration", "duration(string) -> duration", cost=parsing)
-def _duration(value: Any) -> Duration:
-    return value if isinstance(value, Duration) else parse_duration(value)
+@_define("duration(duration) -> duration", "duration(string) -> duration", cost=parsing_cost)
+def _duration(value: Any) -> CelDuration:
+    return value if isinstance(value, CelDuration) else parse_duration(value)
 
 
 @_define("duration(int) -> duration")
-def _duration_of(nanos: int) -> Duration:
-    return Duration(nanos)
+def _duration_of(nanos: int) -> CelDuration:
+    return CelDuration(nanos)
 
 
 def double_text(number: float) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from podium.kubernetes.cel.errors import CelError
 from podium.kubernetes.cel.functions.moments import parse_timestamp
 from podium.kubernetes.cel.functions.urls import is_url
-from podium.kubernetes.cel.library import Functions, parsing
+from podium.kubernetes.cel.library import Functions, parsing_cost
 from podium.kubernetes.cel.values import NONE, Opaque, Optional, some
 
 FORMATS = Functions()
@@ -51,7 +51,7 @@ def _allow_suffix(inner: Validation) -> Validation:
     return lambda value: inner(value[:-1] + "a" if value.endswith("-") else value)
 
 
-def _qualified(value: str) -> list[str]:
+def _check_qualified_name(value: str) -> list[str]:
     prefix, slash, name = value.rpartition("/")
     if slash and ("/" in prefix or not prefix):
         return [f"a qualified name {_NAME_TEXT}"]
@@ -119,7 +119,7 @@ _FORMATS: dict[str, Validation] = {
     "dns1123Label": _LABEL,
     "dns1123Subdomain": _SUBDOMAIN,
     "dns1035Label": _LABEL_1035,
-    "qualifiedName": _qualified,
+    "qualifiedName": _check_qualified_name,
     "dns1123LabelPrefix": _allow_suffix(_LABEL),
     "dns1123SubdomainPrefix": _allow_suffix(_SUBDOMAIN),
     "dns1035LabelPrefix": _allow_suffix(_LABEL_1035),
@@ -154,7 +154,7 @@ def _named(name: str) -> Optional:
     return NONE if problems is None else some(NamedFormat(name, problems))
 
 
-@FORMATS.define("(namedFormat).validate(string) -> optional<list<string>>", cost=parsing)
+@FORMATS.define("(namedFormat).validate(string) -> optional<list<string>>", cost=parsing_cost)
 def _validate(named: NamedFormat, value: str) -> Optional:
     problems = named.problems(value)
     return some(problems) if problems else NONE

@@ -14,17 +14,17 @@ from podium.kubernetes.cel.functions.operators import (
 )
 from podium.kubernetes.cel.library import (
     Functions,
-    comparing_all,
-    flattening,
-    making_list,
-    pairing,
-    pairing_twice,
-    sized,
-    traversing,
+    double_pairing_cost,
+    flattening_cost,
+    list_comparison_cost,
+    list_creation_cost,
+    pairing_cost,
+    size_cost,
+    traversal_cost,
 )
 from podium.kubernetes.cel.values import (
     NONE,
-    Duration,
+    CelDuration,
     Optional,
     Timestamp,
     Uint,
@@ -45,12 +45,12 @@ _ORDERED = ("int", "uint", "double", "bool", "duration", "timestamp", "string", 
 # Kubernetes' lists
 
 
-@_define(*(f"(list<{kind}>).isSorted() -> bool" for kind in _ORDERED), cost=traversing)
+@_define(*(f"(list<{kind}>).isSorted() -> bool" for kind in _ORDERED), cost=traversal_cost)
 def _is_sorted(values: list[Any]) -> bool:
     return not any(less(b, a) for a, b in pairwise(values))
 
 
-@_define("(list<int>).sum() -> int", cost=traversing)
+@_define("(list<int>).sum() -> int", cost=traversal_cost)
 def _sum_int(values: list[int]) -> int:
     total = 0
     for value in values:
@@ -58,7 +58,7 @@ def _sum_int(values: list[int]) -> int:
     return total
 
 
-@_define("(list<uint>).sum() -> uint", cost=traversing)
+@_define("(list<uint>).sum() -> uint", cost=traversal_cost)
 def _sum_uint(values: list[Uint]) -> Uint:
     total = Uint(0)
     for value in values:
@@ -66,7 +66,7 @@ def _sum_uint(values: list[Uint]) -> Uint:
     return total
 
 
-@_define("(list<double>).sum() -> double", cost=traversing)
+@_define("(list<double>).sum() -> double", cost=traversal_cost)
 def _sum_double(values: list[float]) -> float:
     total = 0.0
     for value in values:
@@ -74,12 +74,12 @@ def _sum_double(values: list[float]) -> float:
     return total
 
 
-@_define("(list<duration>).sum() -> duration", cost=traversing)
-def _sum_duration(values: list[Duration]) -> Duration:
+@_define("(list<duration>).sum() -> duration", cost=traversal_cost)
+def _sum_duration(values: list[CelDuration]) -> CelDuration:
     return checked_duration(sum(value.nanos for value in values))
 
 
-@_define(*(f"(list<{kind}>).min() -> {kind}" for kind in _ORDERED), cost=traversing)
+@_define(*(f"(list<{kind}>).min() -> {kind}" for kind in _ORDERED), cost=traversal_cost)
 def _min(values: list[Any]) -> Any:
     if not values:
         raise CelError("min called on empty list")
@@ -90,7 +90,7 @@ def _min(values: list[Any]) -> Any:
     return smallest
 
 
-@_define(*(f"(list<{kind}>).max() -> {kind}" for kind in _ORDERED), cost=traversing)
+@_define(*(f"(list<{kind}>).max() -> {kind}" for kind in _ORDERED), cost=traversal_cost)
 def _max(values: list[Any]) -> Any:
     if not values:
         raise CelError("max called on empty list")
@@ -101,12 +101,12 @@ def _max(values: list[Any]) -> Any:
     return largest
 
 
-@_define("(list<T>).indexOf(T) -> int", cost=traversing)
+@_define("(list<T>).indexOf(T) -> int", cost=traversal_cost)
 def _index_of(values: list[Any], wanted: Any) -> int:
     return next((i for i, value in enumerate(values) if equal(value, wanted)), -1)
 
 
-@_define("(list<T>).lastIndexOf(T) -> int", cost=traversing)
+@_define("(list<T>).lastIndexOf(T) -> int", cost=traversal_cost)
 def _last_index_of(values: list[Any], wanted: Any) -> int:
     last = (i for i in range(len(values) - 1, -1, -1) if equal(values[i], wanted))
     return next(last, -1)
@@ -115,7 +115,7 @@ def _last_index_of(values: list[Any], wanted: Any) -> int:
 # the lists extension
 
 
-@_define("(list<T>).slice(int, int) -> list<T>", cost=making_list)
+@_define("(list<T>).slice(int, int) -> list<T>", cost=list_creation_cost)
 def _slice(values: list[Any], start: int, end: int) -> list[Any]:
     if start < 0 or end < 0:
         raise CelError(f"cannot slice({start}, {end}), negative indexes not supported")
@@ -129,13 +129,15 @@ def _slice(values: list[Any], start: int, end: int) -> list[Any]:
 
 
 @_define(
-    "(list<list<T>>).flatten() -> list<T>", "(list<dyn>).flatten() -> list<dyn>", cost=flattening
+    "(list<list<T>>).flatten() -> list<T>",
+    "(list<dyn>).flatten() -> list<dyn>",
+    cost=flattening_cost,
 )
 def _flatten(values: list[Any]) -> list[Any]:
     return _flatten_to(values, 1)
 
 
-@_define("(list<dyn>).flatten(int) -> list<dyn>", cost=flattening)
+@_define("(list<dyn>).flatten(int) -> list<dyn>", cost=flattening_cost)
 def _flatten_to(values: list[Any], depth: int) -> list[Any]:
     if depth < 0:
         raise CelError("level must be non-negative")
@@ -148,12 +150,14 @@ def _flatten_to(values: list[Any], depth: int) -> list[Any]:
     return flat
 
 
-@_define(*(f"(list<{kind}>).sort() -> list<{kind}>" for kind in _ORDERED), cost=comparing_all)
+@_define(
+    *(f"(list<{kind}>).sort() -> list<{kind}>" for kind in _ORDERED), cost=list_comparison_cost
+)
 def _sort(values: list[Any]) -> list[Any]:
     return sorted_by_keys(values, values)
 
 
-@_define("(list<T>).distinct() -> list<T>", cost=comparing_all)
+@_define("(list<T>).distinct() -> list<T>", cost=list_comparison_cost)
 def _distinct(values: list[Any]) -> list[Any]:
     kept: list[Any] = []
     for value in values:
@@ -162,12 +166,12 @@ def _distinct(values: list[Any]) -> list[Any]:
     return kept
 
 
-@_define("(list<T>).reverse() -> list<T>", cost=making_list)
+@_define("(list<T>).reverse() -> list<T>", cost=list_creation_cost)
 def _reverse(values: list[Any]) -> list[Any]:
     return values[::-1]
 
 
-@_define("lists.range(int) -> list<int>", cost=making_list)
+@_define("lists.range(int) -> list<int>", cost=list_creation_cost)
 def _range(count: int) -> list[int]:
     if count > COST_LIMIT:
         raise cost_exceeded()
@@ -177,7 +181,7 @@ def _range(count: int) -> list[int]:
 # device attributes that are lists
 
 
-@ATTRIBUTE_LISTS.define("(dyn).includes(dyn) -> bool", cost=sized)
+@ATTRIBUTE_LISTS.define("(dyn).includes(dyn) -> bool", cost=size_cost)
 def _includes(target: Any, wanted: Any) -> bool:
     values = target if isinstance(target, list) else [target]
     if any(not not_equal(value, wanted) for value in values[:_MAX_ATTRIBUTE_VALUES]):
@@ -193,17 +197,17 @@ def _includes(target: Any, wanted: Any) -> bool:
 # sets
 
 
-@_define("sets.contains(list<T>, list<T>) -> bool", cost=pairing)
+@_define("sets.contains(list<T>, list<T>) -> bool", cost=pairing_cost)
 def _set_contains(outer: list[Any], inner: list[Any]) -> bool:
     return all(contains(value, outer) for value in inner)
 
 
-@_define("sets.equivalent(list<T>, list<T>) -> bool", cost=pairing_twice)
+@_define("sets.equivalent(list<T>, list<T>) -> bool", cost=double_pairing_cost)
 def _set_equivalent(left: list[Any], right: list[Any]) -> bool:
     return _set_contains(left, right) and _set_contains(right, left)
 
 
-@_define("sets.intersects(list<T>, list<T>) -> bool", cost=pairing)
+@_define("sets.intersects(list<T>, list<T>) -> bool", cost=pairing_cost)
 def _set_intersects(left: list[Any], right: list[Any]) -> bool:
     return any(contains(value, right) for value in left)
 
@@ -233,7 +237,7 @@ def _of_non_zero(value: Any) -> Optional:
 
 def _is_zero(value: Any) -> bool:
     match value:
-        case Duration():
+        case CelDuration():
             return value.nanos == 0
         case Timestamp():
             # upstream: Go's zero time is the year 1

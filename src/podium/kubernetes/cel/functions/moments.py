@@ -14,8 +14,8 @@ from podium.kubernetes.cel.functions.operators import (
     checked_duration,
     checked_timestamp,
 )
-from podium.kubernetes.cel.library import Functions, looking_up
-from podium.kubernetes.cel.values import NANOS, Duration, Timestamp
+from podium.kubernetes.cel.library import Functions, lookup_cost
+from podium.kubernetes.cel.values import NANOS, CelDuration, Timestamp
 
 MOMENTS = Functions()
 
@@ -27,7 +27,7 @@ _MAX_LENGTH = 1_000
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
-def parse_duration(text: str) -> Duration:
+def parse_duration(text: str) -> CelDuration:
     """Go's duration syntax: `1h30m`, `-1.5s`, `0`; nothing longer than anybody would write."""
     if len(text) > _MAX_LENGTH:
         raise unreadable("google.protobuf.Duration")
@@ -37,7 +37,7 @@ def parse_duration(text: str) -> Duration:
         raise unreadable("google.protobuf.Duration") from None
 
 
-def duration_text(duration: Duration) -> str:
+def duration_text(duration: CelDuration) -> str:
     """Seconds with up to nine decimals, as the protobuf JSON form has it."""
     sign = "-" if duration.nanos < 0 else ""
     seconds, nanos = divmod(abs(duration.nanos), NANOS)
@@ -114,12 +114,12 @@ _PARTS: dict[str, Callable[[datetime.datetime], int]] = {
 
 
 def _declare_part(name: str, part: Callable[[datetime.datetime], int]) -> None:
-    @MOMENTS.define(f"(timestamp).{name}() -> int", cost=looking_up)
+    @MOMENTS.define(f"(timestamp).{name}() -> int", cost=lookup_cost)
     def _utc(moment: Timestamp) -> int:
         return part(_date(moment, "UTC"))
 
-    @MOMENTS.define(f"(timestamp).{name}(string) -> int", cost=looking_up)
-    def _zoned(moment: Timestamp, zone: str) -> int:
+    @MOMENTS.define(f"(timestamp).{name}(string) -> int", cost=lookup_cost)
+    def _read_part_in_zone(moment: Timestamp, zone: str) -> int:
         return part(_date(moment, zone))
 
 
@@ -132,20 +132,20 @@ def _truncate_nanos(nanos: int, unit: int) -> int:
 
 
 @MOMENTS.define("(duration).getHours() -> int")
-def _hours(duration: Duration) -> int:
+def _hours(duration: CelDuration) -> int:
     return _truncate_nanos(duration.nanos, 3600 * NANOS)
 
 
 @MOMENTS.define("(duration).getMinutes() -> int")
-def _minutes(duration: Duration) -> int:
+def _minutes(duration: CelDuration) -> int:
     return _truncate_nanos(duration.nanos, 60 * NANOS)
 
 
 @MOMENTS.define("(duration).getSeconds() -> int")
-def _seconds(duration: Duration) -> int:
+def _seconds(duration: CelDuration) -> int:
     return _truncate_nanos(duration.nanos, NANOS)
 
 
 @MOMENTS.define("(duration).getMilliseconds() -> int")
-def _milliseconds(duration: Duration) -> int:
+def _milliseconds(duration: CelDuration) -> int:
     return _truncate_nanos(duration.nanos, 10**6) % 1000

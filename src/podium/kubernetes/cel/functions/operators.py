@@ -11,12 +11,17 @@ import math
 from typing import Any
 
 from podium.kubernetes.cel.errors import CelError, no_such_overload
-from podium.kubernetes.cel.library import Functions, adding, adding_lists, comparing
+from podium.kubernetes.cel.library import (
+    Functions,
+    addition_cost,
+    comparison_cost,
+    list_addition_cost,
+)
 from podium.kubernetes.cel.values import (
     INT64_MAX,
     INT64_MIN,
     UINT64_MAX,
-    Duration,
+    CelDuration,
     Timestamp,
     Uint,
 )
@@ -40,10 +45,10 @@ def checked_uint(number: int) -> Uint:
     return Uint(number)
 
 
-def checked_duration(nanos: int) -> Duration:
+def checked_duration(nanos: int) -> CelDuration:
     if not INT64_MIN <= nanos <= INT64_MAX:
         raise CelError("integer overflow")
-    return Duration(nanos)
+    return CelDuration(nanos)
 
 
 def checked_timestamp(nanos: int) -> Timestamp:
@@ -101,29 +106,29 @@ def _add_uint(left: int, right: int) -> Uint:
     "_+_(double, double) -> double",
     "_+_(string, string) -> string",
     "_+_(bytes, bytes) -> bytes",
-    cost=adding,
+    cost=addition_cost,
 )
 def _add(left: Any, right: Any) -> Any:
     return left + right
 
 
-@_define("_+_(list<T>, list<T>) -> list<T>", cost=adding_lists)
+@_define("_+_(list<T>, list<T>) -> list<T>", cost=list_addition_cost)
 def _add_lists(left: list[Any], right: list[Any]) -> list[Any]:
     return left + right
 
 
 @_define("_+_(duration, duration) -> duration")
-def _add_durations(left: Duration, right: Duration) -> Duration:
+def _add_durations(left: CelDuration, right: CelDuration) -> CelDuration:
     return checked_duration(left.nanos + right.nanos)
 
 
 @_define("_+_(timestamp, duration) -> timestamp")
-def _later(moment: Timestamp, step: Duration) -> Timestamp:
+def _later(moment: Timestamp, step: CelDuration) -> Timestamp:
     return checked_timestamp(moment.nanos + step.nanos)
 
 
 @_define("_+_(duration, timestamp) -> timestamp")
-def _later_flipped(step: Duration, moment: Timestamp) -> Timestamp:
+def _later_flipped(step: CelDuration, moment: Timestamp) -> Timestamp:
     return checked_timestamp(moment.nanos + step.nanos)
 
 
@@ -143,17 +148,17 @@ def _subtract(left: float, right: float) -> float:
 
 
 @_define("_-_(duration, duration) -> duration")
-def _subtract_durations(left: Duration, right: Duration) -> Duration:
+def _subtract_durations(left: CelDuration, right: CelDuration) -> CelDuration:
     return checked_duration(left.nanos - right.nanos)
 
 
 @_define("_-_(timestamp, duration) -> timestamp")
-def _earlier(moment: Timestamp, step: Duration) -> Timestamp:
+def _earlier(moment: Timestamp, step: CelDuration) -> Timestamp:
     return checked_timestamp(moment.nanos - step.nanos)
 
 
 @_define("_-_(timestamp, timestamp) -> duration")
-def _between(left: Timestamp, right: Timestamp) -> Duration:
+def _subtract_timestamps(left: Timestamp, right: Timestamp) -> CelDuration:
     return checked_duration(left.nanos - right.nanos)
 
 
@@ -235,22 +240,22 @@ _COMPARABLE = (
 )
 
 
-@_define(*(f"_<_({kinds}) -> bool" for kinds in _COMPARABLE), cost=comparing)
+@_define(*(f"_<_({kinds}) -> bool" for kinds in _COMPARABLE), cost=comparison_cost)
 def _less(left: Any, right: Any) -> bool:
     return less(left, right)
 
 
-@_define(*(f"_>_({kinds}) -> bool" for kinds in _COMPARABLE), cost=comparing)
+@_define(*(f"_>_({kinds}) -> bool" for kinds in _COMPARABLE), cost=comparison_cost)
 def _greater(left: Any, right: Any) -> bool:
     return less(right, left)
 
 
-@_define(*(f"_<=_({kinds}) -> bool" for kinds in _COMPARABLE), cost=comparing)
+@_define(*(f"_<=_({kinds}) -> bool" for kinds in _COMPARABLE), cost=comparison_cost)
 def _at_most(left: Any, right: Any) -> bool:
     return less(left, right) or _same(left, right)
 
 
-@_define(*(f"_>=_({kinds}) -> bool" for kinds in _COMPARABLE), cost=comparing)
+@_define(*(f"_>=_({kinds}) -> bool" for kinds in _COMPARABLE), cost=comparison_cost)
 def _at_least(left: Any, right: Any) -> bool:
     return less(right, left) or _same(left, right)
 
@@ -262,7 +267,7 @@ def _same(left: Any, right: Any) -> bool:
 
 
 _NUMBERS = frozenset({int, Uint, float})
-_ORDERED = frozenset({str, bytes, bool, Duration, Timestamp})
+_ORDERED = frozenset({str, bytes, bool, CelDuration, Timestamp})
 
 
 def less(left: Any, right: Any) -> bool:

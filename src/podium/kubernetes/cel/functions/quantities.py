@@ -6,7 +6,7 @@ Arithmetic is exact, in units of 10^-9 like everywhere else in Podium.
 import re
 
 from podium.kubernetes.cel.errors import CelError, no_such_overload
-from podium.kubernetes.cel.library import Functions, parsing
+from podium.kubernetes.cel.library import Functions, parsing_cost
 from podium.kubernetes.cel.values import INT64_MAX, INT64_MIN, Opaque
 from podium.kubernetes.kinds.meta import Quantity as Written
 from podium.kubernetes.rules.quantity import NANO_PER_UNIT, QuantityError, nano
@@ -65,7 +65,7 @@ def _is_whole(text: str) -> bool:
     return digits <= 18 and INT64_MIN <= nano(text) // NANO_PER_UNIT <= INT64_MAX
 
 
-@_define("quantity(string) -> quantity", cost=parsing)
+@_define("quantity(string) -> quantity", cost=parsing_cost)
 def _quantity(text: str) -> Quantity:
     match = _SHAPE.fullmatch(text)
     if match is None:
@@ -76,7 +76,7 @@ def _quantity(text: str) -> Quantity:
         raise CelError(_NOT_A_QUANTITY if match[1].count(".") > 1 else _BAD_SUFFIX) from None
 
 
-@_define("isQuantity(string) -> bool", cost=parsing)
+@_define("isQuantity(string) -> bool", cost=parsing_cost)
 def _is_quantity(text: str) -> bool:
     try:
         _quantity(text)

@@ -18,20 +18,20 @@ from podium.kubernetes.cel.functions.conversions import double_text
 from podium.kubernetes.cel.functions.moments import duration_text, timestamp_text
 from podium.kubernetes.cel.library import (
     Functions,
-    finding,
-    formatting,
-    joining,
-    matching,
-    matching_all,
-    quoting,
-    reading,
-    replacing,
-    rewriting,
-    splitting,
-    traversing,
+    formatting_cost,
+    joining_cost,
+    pattern_match_all_cost,
+    pattern_match_cost,
+    quoting_cost,
+    reading_cost,
+    replacement_cost,
+    rewriting_cost,
+    search_cost,
+    splitting_cost,
+    traversal_cost,
 )
 from podium.kubernetes.cel.values import (
-    Duration,
+    CelDuration,
     Timestamp,
     TypeValue,
     Uint,
@@ -75,17 +75,17 @@ def _size(value: Any) -> int:
     return len(value)
 
 
-@_define("(string).contains(string) -> bool", cost=finding)
+@_define("(string).contains(string) -> bool", cost=search_cost)
 def _contains(text: str, part: str) -> bool:
     return part in text
 
 
-@_define("(string).startsWith(string) -> bool", cost=reading)
+@_define("(string).startsWith(string) -> bool", cost=reading_cost)
 def _starts_with(text: str, prefix: str) -> bool:
     return text.startswith(prefix)
 
 
-@_define("(string).endsWith(string) -> bool", cost=reading)
+@_define("(string).endsWith(string) -> bool", cost=reading_cost)
 def _ends_with(text: str, suffix: str) -> bool:
     return text.endswith(suffix)
 
@@ -97,12 +97,12 @@ def _char_at(text: str, index: int) -> str:
     return text[index : index + 1]
 
 
-@_define("(string).indexOf(string) -> int", cost=traversing)
+@_define("(string).indexOf(string) -> int", cost=traversal_cost)
 def _index_of(text: str, part: str) -> int:
     return text.find(part)
 
 
-@_define("(string).indexOf(string, int) -> int", cost=traversing)
+@_define("(string).indexOf(string, int) -> int", cost=traversal_cost)
 def _index_of_from(text: str, part: str, start: int) -> int:
     if not part:
         return start
@@ -111,12 +111,12 @@ def _index_of_from(text: str, part: str, start: int) -> int:
     return text.find(part, start)
 
 
-@_define("(string).lastIndexOf(string) -> int", cost=traversing)
+@_define("(string).lastIndexOf(string) -> int", cost=traversal_cost)
 def _last_index_of(text: str, part: str) -> int:
     return _find_last(text, part)
 
 
-@_define("(string).lastIndexOf(string, int) -> int", cost=traversing)
+@_define("(string).lastIndexOf(string, int) -> int", cost=traversal_cost)
 def _last_index_of_before(text: str, part: str, last: int) -> int:
     if not part:
         return last
@@ -132,14 +132,14 @@ def _find_last(text: str, part: str) -> int:
     return place if place < 0 else len(text) - place - len(part)
 
 
-@_define("(string).substring(int) -> string", cost=reading)
+@_define("(string).substring(int) -> string", cost=reading_cost)
 def _substring_from(text: str, start: int) -> str:
     if not 0 <= start <= len(text):
         raise CelError(f"index out of range: {start}")
     return text[start:]
 
 
-@_define("(string).substring(int, int) -> string", cost=reading)
+@_define("(string).substring(int, int) -> string", cost=reading_cost)
 def _substring(text: str, start: int, end: int) -> str:
     if start > end:
         raise CelError(f"invalid substring range. start: {start}, end: {end}")
@@ -149,39 +149,39 @@ def _substring(text: str, start: int, end: int) -> str:
     return text[start:end]
 
 
-@_define("(string).lowerAscii() -> string", cost=rewriting)
+@_define("(string).lowerAscii() -> string", cost=rewriting_cost)
 def _lower_ascii(text: str) -> str:
     return text.lower() if text.isascii() else text.translate(_LOWER)
 
 
-@_define("(string).upperAscii() -> string", cost=rewriting)
+@_define("(string).upperAscii() -> string", cost=rewriting_cost)
 def _upper_ascii(text: str) -> str:
     return text.upper() if text.isascii() else text.translate(_UPPER)
 
 
-@_define("(string).trim() -> string", cost=reading)
+@_define("(string).trim() -> string", cost=reading_cost)
 def _trim(text: str) -> str:
     return text.strip(_WHITE)
 
 
-@_define("(string).replace(string, string) -> string", cost=replacing)
+@_define("(string).replace(string, string) -> string", cost=replacement_cost)
 def _replace_all(text: str, old: str, new: str) -> str:
     return _replace(text, old, new, -1)
 
 
-@_define("(string).replace(string, string, int) -> string", cost=replacing)
+@_define("(string).replace(string, string, int) -> string", cost=replacement_cost)
 def _replace(text: str, old: str, new: str, count: int) -> str:
     times = len(text) + 1 if count < 0 else min(count, len(text) + 1)
     _check_length(len(text) + times * len(new) if len(new) > len(old) else 0)
     return text.replace(old, new, count)
 
 
-@_define("(string).split(string) -> list<string>", cost=splitting)
+@_define("(string).split(string) -> list<string>", cost=splitting_cost)
 def _split_all(text: str, separator: str) -> list[str]:
     return _split(text, separator, -1)
 
 
-@_define("(string).split(string, int) -> list<string>", cost=splitting)
+@_define("(string).split(string, int) -> list<string>", cost=splitting_cost)
 def _split(text: str, separator: str, limit: int) -> list[str]:
     if limit == 0:
         return []
@@ -192,23 +192,23 @@ def _split(text: str, separator: str, limit: int) -> list[str]:
     return text.split(separator, limit - 1 if limit > 0 else -1)
 
 
-@_define("(list<string>).join() -> string", cost=joining)
+@_define("(list<string>).join() -> string", cost=joining_cost)
 def _join_plain(parts: list[str]) -> str:
     return _join(parts, "")
 
 
-@_define("(list<string>).join(string) -> string", cost=joining)
+@_define("(list<string>).join(string) -> string", cost=joining_cost)
 def _join(parts: list[str], separator: str) -> str:
     _check_length(sum(map(len, parts)) + len(separator) * len(parts))
     return separator.join(parts)
 
 
-@_define("strings.quote(string) -> string", cost=quoting)
+@_define("strings.quote(string) -> string", cost=quoting_cost)
 def _quote(text: str) -> str:
     return f'"{text.translate(_ESCAPES)}"'
 
 
-@_define("(string).format(list<dyn>) -> string", cost=formatting)
+@_define("(string).format(list<dyn>) -> string", cost=formatting_cost)
 def _format(template: str, args: list[Any]) -> str:
     return format_text(template, args)
 
@@ -216,22 +216,24 @@ def _format(template: str, args: list[Any]) -> str:
 # regular expressions
 
 
-@_define("matches(string, string) -> bool", "(string).matches(string) -> bool", cost=matching)
+@_define(
+    "matches(string, string) -> bool", "(string).matches(string) -> bool", cost=pattern_match_cost
+)
 def _matches(text: str, pattern: str) -> bool:
     return _compile_pattern(pattern, text).matches(text)
 
 
-@_define("(string).find(string) -> string", cost=matching)
+@_define("(string).find(string) -> string", cost=pattern_match_cost)
 def _find(text: str, pattern: str) -> str:
     return _compile_pattern(pattern, text).find(text) or ""
 
 
-@_define("(string).findAll(string) -> list<string>", cost=matching_all)
+@_define("(string).findAll(string) -> list<string>", cost=pattern_match_all_cost)
 def _find_all(text: str, pattern: str) -> list[str]:
     return list(_compile_pattern(pattern, text).find_all(text, -1))
 
 
-@_define("(string).findAll(string, int) -> list<string>", cost=matching_all)
+@_define("(string).findAll(string, int) -> list<string>", cost=pattern_match_all_cost)
 def _find_some(text: str, pattern: str, limit: int) -> list[str]:
     return list(_compile_pattern(pattern, text).find_all(text, limit))
 
@@ -244,7 +246,7 @@ def _compile_pattern(pattern: str, text: str) -> Pattern:
         raise cost_exceeded() from None
     except PatternError as problem:
         raise CelError(str(problem)) from None
-    if matching(text, pattern) > COST_LIMIT:
+    if pattern_match_cost(text, pattern) > COST_LIMIT:
         raise cost_exceeded()
     return compiled
 
@@ -297,7 +299,7 @@ def _string(value: Any, _: int) -> str:
             return value.decode(errors="replace")
         case Timestamp():
             return timestamp_text(value)
-        case Duration():
+        case CelDuration():
             return duration_text(value)
         case TypeValue():
             return value.name

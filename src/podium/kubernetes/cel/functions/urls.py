@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from podium.kubernetes.cel.errors import CelError
-from podium.kubernetes.cel.library import Functions, parsing
+from podium.kubernetes.cel.library import Functions, parsing_cost
 from podium.kubernetes.cel.values import Opaque
 
 URLS = Functions()
@@ -65,7 +65,7 @@ def _unescape_text(text: str) -> str:
 
 
 def _url_cost(text: str, *_: object) -> int:
-    return parsing(text) + len(text) // 2
+    return parsing_cost(text) + len(text) // 2
 
 
 @_define("url(string) -> url", cost=_url_cost)
@@ -120,7 +120,7 @@ def _escaped_path(url: Url) -> str:
 
 def _query_cost(url: Url, *_: object) -> int:
     """upstream counts one unit, however long the query is."""
-    return parsing(url.parts.query) + 20 * url.parts.query.count("&")
+    return parsing_cost(url.parts.query) + 20 * url.parts.query.count("&")
 
 
 @_define("(url).getQuery() -> map<string, list<string>>", cost=_query_cost)

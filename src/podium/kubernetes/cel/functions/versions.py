@@ -7,7 +7,7 @@ those of the Go library Kubernetes parses with.
 import re
 
 from podium.kubernetes.cel.errors import CelError
-from podium.kubernetes.cel.library import Functions, parsing
+from podium.kubernetes.cel.library import Functions, parsing_cost
 from podium.kubernetes.cel.values import UINT64_MAX, Opaque
 
 VERSIONS = Functions()
@@ -96,7 +96,7 @@ def _check_build(text: str) -> None:
         raise VersionError(f'Invalid character(s) found in build meta data "{text}"')
 
 
-def normalized(text: str) -> str:
+def normalize_version(text: str) -> str:
     """A version as people write it (`v1.2`, `01.2.3`) in the strict form."""
     text = text.removeprefix("v")
     parts = text.split(".", 2)
@@ -113,7 +113,7 @@ def normalized(text: str) -> str:
     return ".".join(parts) + tail
 
 
-@_define("semver(string) -> semver", cost=parsing)
+@_define("semver(string) -> semver", cost=parsing_cost)
 def _semver(text: str) -> Semver:
     try:
         return parse_version(text)
@@ -121,20 +121,20 @@ def _semver(text: str) -> Semver:
         raise CelError(str(problem)) from None
 
 
-@_define("semver(string, bool) -> semver", cost=parsing)
+@_define("semver(string, bool) -> semver", cost=parsing_cost)
 def _semver_normalized(text: str, normalize: bool) -> Semver:
-    return _semver(normalized(text) if normalize else text)
+    return _semver(normalize_version(text) if normalize else text)
 
 
-@_define("isSemver(string) -> bool", cost=parsing)
+@_define("isSemver(string) -> bool", cost=parsing_cost)
 def _is_semver(text: str) -> bool:
     return _is_semver_normalized(text, False)
 
 
-@_define("isSemver(string, bool) -> bool", cost=parsing)
+@_define("isSemver(string, bool) -> bool", cost=parsing_cost)
 def _is_semver_normalized(text: str, normalize: bool) -> bool:
     try:
-        parse_version(normalized(text) if normalize else text)
+        parse_version(normalize_version(text) if normalize else text)
     except VersionError:
         return False
     return True

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.record import Cells, Kind, Printer, Strategy, Validation, Warnings
+from podium.kubernetes.kinds.record import Cells, Kind, Printer, Validation, Warnings, WriteStrategy
 from podium.kubernetes.tables.printer import age_of, columns_of, name_of, spec_of
 from podium.kubernetes.validation import admission_policies, admission_webhooks, mutating_policies
 
@@ -14,8 +14,8 @@ _STATIC: Final = ".static.k8s.io"
 _CATEGORIES: Final = ("api-extensions",)
 _STORED_IN: Final = (_GROUP, "v1beta1")
 """upstream: so that the release before can read them."""
-_COUNTS_SPEC: Final = Strategy(counted=("spec",))
-_COUNTS_WEBHOOKS: Final = Strategy(counted=("webhooks",))
+_COUNTS_SPEC: Final = WriteStrategy(counted=("spec",))
+_COUNTS_WEBHOOKS: Final = WriteStrategy(counted=("webhooks",))
 
 
 def _set_policy_defaults(policy: JsonObject) -> None:
@@ -192,7 +192,7 @@ KINDS: Final = (
             admission_policies.policy_update_errors,
             admission_policies.policy_status_errors,
         ),
-        strategy=Strategy(empty_status={}, counted=("spec",)),
+        strategy=WriteStrategy(empty_status={}, counted=("spec",)),
         printer=_POLICY,
         warnings=_WARNINGS,
     ),

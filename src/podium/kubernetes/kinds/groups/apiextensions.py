@@ -6,7 +6,7 @@ reads the schemas in them.
 
 from typing import Final
 
-from podium.kubernetes.kinds.record import Kind, Strategy
+from podium.kubernetes.kinds.record import Kind, WriteStrategy
 
 KINDS: Final = (
     Kind(
@@ -19,6 +19,6 @@ KINDS: Final = (
         namespaced=False,
         has_status=True,
         categories=("api-extensions",),
-        strategy=Strategy(counted=("spec",)),
+        strategy=WriteStrategy(counted=("spec",)),
     ),
 )

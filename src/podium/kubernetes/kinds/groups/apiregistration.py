@@ -5,9 +5,9 @@ from functools import partial
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes.defaulting.core import set_api_service_defaults
-from podium.kubernetes.kinds.record import Cells, Kind, Printer, Strategy, Validation
+from podium.kubernetes.kinds.record import Cells, Kind, Printer, Validation, WriteStrategy
 from podium.kubernetes.rules.api_service_availability import LOCAL
 from podium.kubernetes.rules.field_errors import invalid, not_supported, required
 from podium.kubernetes.tables.printer import age_of, columns_of, name_of, spec_of, status_of
@@ -89,7 +89,7 @@ def _name_problems(name: str, wanted: str) -> list[str]:
     problems = path_segment_problems(name)
     if problems or name == wanted:
         return problems
-    return [f'must be `spec.version+"."+spec.group`: {quoted(wanted)}']
+    return [f'must be `spec.version+"."+spec.group`: {go_quote(wanted)}']
 
 
 def _check_priority(errors: Errors, spec: JsonObject, field: str, most: int) -> None:
@@ -136,7 +136,7 @@ KINDS: Final = (
         categories=("api-extensions",),
         defaults=set_api_service_defaults,
         validation=Validation(_create_errors, _update_errors, _status_errors),
-        strategy=Strategy(empty_status={}, keeps_metadata=True, create=_prepare_api_service),
+        strategy=WriteStrategy(empty_status={}, keeps_metadata=True, create=_prepare_api_service),
         printer=Printer(columns_of("Name", "Service", "Available", "Age"), _cells),
     ),
 )

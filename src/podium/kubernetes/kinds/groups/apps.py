@@ -6,9 +6,9 @@ from podium.kubernetes.defaulting import workloads as defaults
 from podium.kubernetes.kinds.record import (
     SCALE,
     Kind,
-    Strategy,
     Validation,
     Warnings,
+    WriteStrategy,
     gated_spec_fields,
     read_text,
 )
@@ -48,7 +48,7 @@ KINDS: Final = (
         validation=Validation(
             workloads.daemon_set_create_errors, workloads.daemon_set_update_errors
         ),
-        strategy=Strategy(
+        strategy=WriteStrategy(
             empty_status={
                 "currentNumberScheduled": 0,
                 "numberMisscheduled": 0,
@@ -78,7 +78,7 @@ KINDS: Final = (
             workloads.deployment_update_errors,
             workloads.replicas_status_errors,
         ),
-        strategy=Strategy(
+        strategy=WriteStrategy(
             empty_status={},
             counted=("spec", "annotations"),
             reset_by_status=(("spec",), ("metadata", "labels")),
@@ -103,7 +103,7 @@ KINDS: Final = (
             workloads.replica_set_update_errors,
             workloads.replicas_status_errors,
         ),
-        strategy=Strategy(empty_status={"replicas": 0}, counted=("spec",)),
+        strategy=WriteStrategy(empty_status={"replicas": 0}, counted=("spec",)),
         printer=tables.REPLICA_SET,
         warnings=about_workload(names_pods=True),
         selectable_fields={"status.replicas": read_text("status.replicas", "0")},
@@ -131,7 +131,9 @@ KINDS: Final = (
             workloads.stateful_set_update_errors,
             workloads.replicas_status_errors,
         ),
-        strategy=Strategy(empty_status={"replicas": 0, "availableReplicas": 0}, counted=("spec",)),
+        strategy=WriteStrategy(
+            empty_status={"replicas": 0, "availableReplicas": 0}, counted=("spec",)
+        ),
         printer=tables.STATEFUL_SET,
         warnings=Warnings(create=about_created_stateful_set, update=about_changed_stateful_set),
     ),

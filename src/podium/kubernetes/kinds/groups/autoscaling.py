@@ -4,7 +4,7 @@ from typing import Final
 
 from podium.kubernetes.conversion.autoscalers import as_v1_autoscaler, as_v2_autoscaler
 from podium.kubernetes.defaulting import workloads as defaults
-from podium.kubernetes.kinds.record import Kind, OlderVersion, Strategy, Validation
+from podium.kubernetes.kinds.record import Kind, OlderVersion, Validation, WriteStrategy
 from podium.kubernetes.tables import autoscaling as tables
 from podium.kubernetes.validation import autoscaling
 
@@ -29,7 +29,7 @@ KINDS: Final = (
         validation=Validation(
             autoscaling.create_errors, autoscaling.update_errors, autoscaling.status_errors
         ),
-        strategy=Strategy(empty_status={"desiredReplicas": 0, "currentMetrics": None}),
+        strategy=WriteStrategy(empty_status={"desiredReplicas": 0, "currentMetrics": None}),
         printer=tables.AUTOSCALER,
     ),
 )

@@ -3,7 +3,13 @@
 from typing import Final
 
 from podium.kubernetes.defaulting import workloads as defaults
-from podium.kubernetes.kinds.record import Kind, Strategy, Validation, gated_spec_fields, read_text
+from podium.kubernetes.kinds.record import (
+    Kind,
+    Validation,
+    WriteStrategy,
+    gated_spec_fields,
+    read_text,
+)
 from podium.kubernetes.strategy import workloads as strategy
 from podium.kubernetes.tables import workloads as tables
 from podium.kubernetes.validation import jobs
@@ -31,7 +37,7 @@ KINDS: Final = (
         validation=Validation(
             jobs.cron_create_errors, jobs.cron_update_errors, jobs.cron_status_errors
         ),
-        strategy=Strategy(empty_status={}, counted=("spec",)),
+        strategy=WriteStrategy(empty_status={}, counted=("spec",)),
         printer=tables.CRON_JOB,
         warnings=about_workload(_CRON_TEMPLATE, names_pods=True),
     ),
@@ -45,7 +51,7 @@ KINDS: Final = (
         gated_fields=tuple(gated_spec_fields("spec", "template", "spec")),
         defaults=defaults.set_job_defaults,
         validation=Validation(jobs.create_errors, jobs.update_errors, jobs.status_errors),
-        strategy=Strategy(
+        strategy=WriteStrategy(
             empty_status={},
             counted=("spec",),
             null_list=("spec", "podFailurePolicy", "rules"),

@@ -8,9 +8,9 @@ from podium.kubernetes.kinds.record import (
     Cells,
     Kind,
     Printer,
-    Strategy,
     Subresource,
     Validation,
+    WriteStrategy,
     read_texts,
 )
 from podium.kubernetes.strategy.preparation import keep_field
@@ -121,7 +121,9 @@ KINDS: Final = (
             certificate_requests.update_errors,
             certificate_requests.status_errors,
         ),
-        strategy=Strategy(empty_status={}, update=_prepare_update, status=_prepare_status_update),
+        strategy=WriteStrategy(
+            empty_status={}, update=_prepare_update, status=_prepare_status_update
+        ),
         printer=Printer(
             columns_of("Name", "Age", "SignerName", "Requestor", "RequestedDuration", "Condition"),
             _cells,

@@ -3,7 +3,7 @@
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.record import Cells, Kind, Printer, Strategy, Validation
+from podium.kubernetes.kinds.record import Cells, Kind, Printer, Validation, WriteStrategy
 from podium.kubernetes.rules.field_errors import forbidden, invalid
 from podium.kubernetes.tables.printer import age_of, columns_of, name_of, spec_of
 from podium.kubernetes.validation.names import subdomain_problems
@@ -56,7 +56,7 @@ KINDS: Final = (
             for field in ("preferredHolder", "strategy")
         ),
         validation=Validation(_lease_create_errors, _lease_update_errors),
-        strategy=Strategy(gates_each_field=True),
+        strategy=WriteStrategy(gates_each_field=True),
         printer=_LEASE,
     ),
 )

@@ -12,10 +12,10 @@ from podium.kubernetes.kinds.record import (
     SCALE,
     STATUS_VERBS,
     Kind,
-    Strategy,
     Subresource,
     Validation,
     Warnings,
+    WriteStrategy,
     gated_pod_fields,
     gated_spec_fields,
     read_text,
@@ -126,7 +126,7 @@ _POD: Final = Kind(
     validation=Validation(
         pods.create_errors, pods.update_errors, pod_statuses.status_update_errors
     ),
-    strategy=Strategy(
+    strategy=WriteStrategy(
         counted=("spec",),
         reset_by_status=(
             ("spec",),
@@ -215,7 +215,7 @@ _CLUSTER: Final = (
             nodes.namespace_update_errors,
             nodes.namespace_status_errors,
         ),
-        strategy=Strategy(
+        strategy=WriteStrategy(
             create=pod_strategy.prepare_namespace,
             update=pod_strategy.prepare_namespace_update,
         ),
@@ -233,7 +233,7 @@ _CLUSTER: Final = (
         has_status=True,
         defaults=core_defaults.set_node_defaults,
         validation=Validation(nodes.create_errors, nodes.update_errors, nodes.status_errors),
-        strategy=Strategy(
+        strategy=WriteStrategy(
             create=pod_strategy.prepare_node, update=pod_strategy.prepare_node_update
         ),
         printer=cluster_tables.NODE,
@@ -252,7 +252,7 @@ _CLUSTER: Final = (
         validation=Validation(
             storage.claim_create_errors, storage.claim_update_errors, storage.claim_status_errors
         ),
-        strategy=Strategy(
+        strategy=WriteStrategy(
             create=storage_strategy.prepare_claim, update=storage_strategy.prepare_claim_update
         ),
         printer=storage_tables.CLAIM,
@@ -270,7 +270,7 @@ _CLUSTER: Final = (
         validation=Validation(
             storage.volume_create_errors, storage.volume_update_errors, storage.volume_status_errors
         ),
-        strategy=Strategy(
+        strategy=WriteStrategy(
             create=storage_strategy.prepare_volume, status=storage_strategy.prepare_volume_status
         ),
         printer=storage_tables.VOLUME,
@@ -288,7 +288,7 @@ _OTHERS: Final = (
         validation=Validation(
             configuration.pod_template_create_errors, configuration.pod_template_update_errors
         ),
-        strategy=Strategy(counted=("template",)),
+        strategy=WriteStrategy(counted=("template",)),
         printer=workload_tables.POD_TEMPLATE,
         warnings=about_workload(("template",)),
     ),
@@ -308,7 +308,7 @@ _OTHERS: Final = (
             workloads.controller_update_errors,
             workloads.replicas_status_errors,
         ),
-        strategy=Strategy(empty_status={"replicas": 0}, counted=("spec",)),
+        strategy=WriteStrategy(empty_status={"replicas": 0}, counted=("spec",)),
         printer=workload_tables.REPLICATION_CONTROLLER,
         warnings=about_workload(names_pods=True),
         selectable_fields={"status.replicas": read_text("status.replicas", "0")},
@@ -325,7 +325,7 @@ _OTHERS: Final = (
         validation=Validation(
             quotas.quota_create_errors, quotas.quota_update_errors, quotas.quota_status_errors
         ),
-        strategy=Strategy(empty_status={}),
+        strategy=WriteStrategy(empty_status={}),
         printer=storage_tables.QUOTA,
     ),
     Kind(
@@ -364,7 +364,7 @@ _OTHERS: Final = (
         validation=Validation(
             services.create_errors, services.update_errors, services.status_errors
         ),
-        strategy=Strategy(
+        strategy=WriteStrategy(
             empty_status={"loadBalancer": {}},
             create=service_strategy.prepare_create,
             update=service_strategy.prepare_update,

@@ -3,7 +3,7 @@
 from typing import Final
 
 from podium.kubernetes.defaulting.core import set_endpoint_slice_defaults
-from podium.kubernetes.kinds.record import Kind, Strategy, Validation, Warnings
+from podium.kubernetes.kinds.record import Kind, Validation, Warnings, WriteStrategy
 from podium.kubernetes.tables.cluster import ENDPOINT_SLICE
 from podium.kubernetes.validation import endpoints
 from podium.kubernetes.warnings.networking import about_endpoint_slice
@@ -16,7 +16,7 @@ KINDS: Final = (
         description="Addresses behind a service.",
         defaults=set_endpoint_slice_defaults,
         validation=Validation(endpoints.slice_create_errors, endpoints.slice_update_errors),
-        strategy=Strategy(
+        strategy=WriteStrategy(
             counted=("addressType", "endpoints", "ports", "labels"), null_list=("endpoints",)
         ),
         printer=ENDPOINT_SLICE,

@@ -3,12 +3,12 @@
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.record import Cells, Kind, Printer, Strategy, Validation
+from podium.kubernetes.kinds.record import Cells, Kind, Printer, Validation, WriteStrategy
 from podium.kubernetes.tables.printer import NONE, age_of, columns_of, name_of, spec_of, status_of
 from podium.kubernetes.validation import flow_control
 
 _GROUP: Final = "flowcontrol.apiserver.k8s.io"
-_STRATEGY: Final = Strategy(empty_status={}, counted=("spec",), keeps_metadata=True)
+_STRATEGY: Final = WriteStrategy(empty_status={}, counted=("spec",), keeps_metadata=True)
 _PRECEDENCE: Final = 1000
 _SHARES: Final = 30
 _QUEUING: Final = {"queues": 64, "handSize": 8, "queueLengthLimit": 50}
@@ -48,11 +48,11 @@ def _flow_schema(obj: JsonObject, now: float) -> Cells:
         spec.get("matchingPrecedence") or 0,
         NONE if method is None else method.get("type", ""),
         age_of(obj, now),
-        _dangling(obj),
+        _dangling_status(obj),
     ]
 
 
-def _dangling(obj: JsonObject) -> str:
+def _dangling_status(obj: JsonObject) -> str:
     for condition in status_of(obj).get("conditions") or ():
         if condition.get("type") == "Dangling":
             return str(condition.get("status") or "")

@@ -3,7 +3,7 @@
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.record import Cells, Kind, Printer, Strategy, Validation, Warnings
+from podium.kubernetes.kinds.record import Cells, Kind, Printer, Validation, Warnings, WriteStrategy
 from podium.kubernetes.tables.printer import NONE, age_of, columns_of, name_of, spec_of, status_of
 from podium.kubernetes.tables.workloads import selector_text
 from podium.kubernetes.validation import ingresses, network_policies
@@ -119,7 +119,7 @@ KINDS: Final = (
         namespaced=False,
         defaults=_set_ingress_class_defaults,
         validation=Validation(ingresses.class_create_errors, ingresses.class_update_errors),
-        strategy=Strategy(counted=("spec",)),
+        strategy=WriteStrategy(counted=("spec",)),
         printer=_INGRESS_CLASS,
     ),
     Kind(
@@ -132,7 +132,7 @@ KINDS: Final = (
         validation=Validation(
             ingresses.create_errors, ingresses.update_errors, ingresses.status_errors
         ),
-        strategy=Strategy(empty_status={"loadBalancer": {}}, counted=("spec",)),
+        strategy=WriteStrategy(empty_status={"loadBalancer": {}}, counted=("spec",)),
         printer=_INGRESS,
         warnings=Warnings(create=about_ingress),
     ),
@@ -154,7 +154,7 @@ KINDS: Final = (
         description="Which traffic is let through to and from a set of pods.",
         defaults=_set_network_policy_defaults,
         validation=Validation(network_policies.create_errors, network_policies.update_errors),
-        strategy=Strategy(counted=("spec",)),
+        strategy=WriteStrategy(counted=("spec",)),
         printer=_NETWORK_POLICY,
         warnings=Warnings(always=about_network_policy),
     ),
@@ -166,7 +166,7 @@ KINDS: Final = (
         namespaced=False,
         has_status=True,
         validation=Validation(range_create_errors, range_update_errors),
-        strategy=Strategy(empty_status={}, keeps_metadata=True),
+        strategy=WriteStrategy(empty_status={}, keeps_metadata=True),
         printer=_SERVICE_CIDR,
     ),
 )

@@ -3,7 +3,7 @@
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.record import Cells, Kind, Printer, Strategy, Validation
+from podium.kubernetes.kinds.record import Cells, Kind, Printer, Validation, WriteStrategy
 from podium.kubernetes.rules.field_errors import invalid, not_supported
 from podium.kubernetes.tables.printer import age_of, columns_of, name_of, spec_of, status_of
 from podium.kubernetes.validation.field_values import check_not_negative, check_share
@@ -74,7 +74,7 @@ KINDS: Final = (
         description="How many pods of a set may be evicted at a time.",
         has_status=True,
         validation=Validation(_budget_errors, _budget_update_errors, _budget_status_errors),
-        strategy=Strategy(
+        strategy=WriteStrategy(
             empty_status={
                 "disruptionsAllowed": 0,
                 "currentHealthy": 0,

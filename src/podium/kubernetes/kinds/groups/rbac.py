@@ -4,7 +4,7 @@ from functools import partial
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.record import Cells, Kind, Printer, Strategy, Validation
+from podium.kubernetes.kinds.record import Cells, Kind, Printer, Validation, WriteStrategy
 from podium.kubernetes.tables.printer import age_of, columns_of, name_of
 from podium.kubernetes.validation import access
 
@@ -47,7 +47,7 @@ def _role(kind: str, plural: str, *, namespaced: bool) -> Kind:
             partial(access.role_create_errors, namespaced=namespaced),
             partial(access.role_update_errors, namespaced=namespaced),
         ),
-        strategy=Strategy(null_list=("rules",)),
+        strategy=WriteStrategy(null_list=("rules",)),
     )
 
 

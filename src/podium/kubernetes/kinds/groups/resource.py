@@ -9,8 +9,8 @@ from podium.kubernetes.kinds.record import (
     Cells,
     Kind,
     Printer,
-    Strategy,
     Validation,
+    WriteStrategy,
     read_texts,
 )
 from podium.kubernetes.rules.field_errors import too_many
@@ -134,7 +134,7 @@ KINDS: Final = (
         description="A name for devices with something in common.",
         namespaced=False,
         validation=Validation(devices.class_create_errors, devices.class_update_errors),
-        strategy=Strategy(counted=("spec",)),
+        strategy=WriteStrategy(counted=("spec",)),
         printer=NAME_AND_AGE,
     ),
     Kind(
@@ -149,7 +149,7 @@ KINDS: Final = (
         validation=Validation(
             _taint_rule_create_errors, _taint_rule_update_errors, _taint_rule_status_errors
         ),
-        strategy=Strategy(
+        strategy=WriteStrategy(
             empty_status={},
             counted=("spec",),
             keeps_metadata=True,
@@ -170,7 +170,7 @@ KINDS: Final = (
             devices.claim_update_errors,
             claim_statuses.claim_status_errors,
         ),
-        strategy=Strategy(
+        strategy=WriteStrategy(
             empty_status={},
             null_list=("spec", "devices", "requests"),
             keeps_metadata=True,
@@ -202,7 +202,9 @@ KINDS: Final = (
         ),
         defaults=defaults.set_slice_defaults,
         validation=Validation(device_slices.create_errors, device_slices.update_errors),
-        strategy=Strategy(counted=("spec",), create=_prepare_slice, update=_prepare_slice_update),
+        strategy=WriteStrategy(
+            counted=("spec",), create=_prepare_slice, update=_prepare_slice_update
+        ),
         printer=_RESOURCE_SLICE,
         selectable_fields=read_texts("spec.driver", "spec.nodeName"),
         selector_refusal=(

@@ -3,7 +3,7 @@
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.record import Cells, Kind, Printer, Strategy, Validation
+from podium.kubernetes.kinds.record import Cells, Kind, Printer, Validation, WriteStrategy
 from podium.kubernetes.rules.field_errors import forbidden, immutable, not_supported, required
 from podium.kubernetes.rules.priorities import MAX_USER_PRIORITY, SYSTEM_PRIORITIES
 from podium.kubernetes.tables.cluster import NAME_AND_AGE
@@ -128,7 +128,7 @@ KINDS: Final = (
         namespaced=False,
         defaults=_set_priority_class_defaults,
         validation=Validation(_priority_class_create_errors, _priority_class_update_errors),
-        strategy=Strategy(counted=()),
+        strategy=WriteStrategy(counted=()),
         printer=_PRIORITY_CLASS,
     ),
     Kind(
@@ -149,7 +149,7 @@ KINDS: Final = (
             pod_groups.group_update_errors,
             pod_groups.group_status_errors,
         ),
-        strategy=Strategy(
+        strategy=WriteStrategy(
             empty_status={}, keeps_metadata=True, gates_each_field=True, create=_prepare_pod_group
         ),
         printer=_POD_GROUP,
@@ -163,7 +163,7 @@ KINDS: Final = (
         gate="GenericWorkload",
         gated_fields=tuple((gate, ("spec", "podGroupTemplates", field)) for gate, field in _GATED),
         validation=Validation(pod_groups.workload_create_errors, pod_groups.workload_update_errors),
-        strategy=Strategy(gates_each_field=True),
+        strategy=WriteStrategy(gates_each_field=True),
         printer=NAME_AND_AGE,
     ),
 )

@@ -3,7 +3,7 @@
 from typing import Final
 
 from podium.kubernetes.defaulting import storage as defaults
-from podium.kubernetes.kinds.record import Kind, Strategy, Validation, Warnings
+from podium.kubernetes.kinds.record import Kind, Validation, Warnings, WriteStrategy
 from podium.kubernetes.tables import storage as tables
 from podium.kubernetes.validation import csi, storage
 from podium.kubernetes.warnings.storage import (
@@ -25,7 +25,7 @@ KINDS: Final = (
         gated_fields=(("VolumeLimitScaling", ("spec", "preventPodSchedulingIfMissing")),),
         defaults=defaults.set_csi_driver_defaults,
         validation=Validation(csi.driver_create_errors, csi.driver_update_errors),
-        strategy=Strategy(counted=("spec",), has_first_generation=False),
+        strategy=WriteStrategy(counted=("spec",), has_first_generation=False),
         printer=tables.CSI_DRIVER,
         warnings=Warnings(create=about_tokens, update=about_changed_tokens),
     ),
@@ -36,7 +36,7 @@ KINDS: Final = (
         description="The storage drivers of a node.",
         namespaced=False,
         validation=Validation(csi.node_create_errors, csi.node_update_errors),
-        strategy=Strategy(null_list=("spec", "drivers")),
+        strategy=WriteStrategy(null_list=("spec", "drivers")),
         printer=tables.CSI_NODE,
     ),
     Kind(
@@ -68,7 +68,7 @@ KINDS: Final = (
         has_status=True,
         defaults=defaults.set_volume_attachment_defaults,
         validation=Validation(csi.attachment_create_errors, csi.attachment_update_errors),
-        strategy=Strategy(empty_status={"attached": False}, keeps_metadata=True),
+        strategy=WriteStrategy(empty_status={"attached": False}, keeps_metadata=True),
         printer=tables.ATTACHMENT,
     ),
     Kind(

@@ -39,7 +39,7 @@ from podium.scheduler.config.flags.kinds import (
     STRING,
     STRINGS,
     UINT,
-    Kind,
+    FlagKind,
 )
 
 
@@ -48,7 +48,7 @@ class Flag:
     """One flag; `until` is the last release that had a legacy one."""
 
     name: str
-    kind: Kind
+    kind: FlagKind
     default: Any
     help: str
     shorthand: str = ""
@@ -291,7 +291,7 @@ _NO_PLAIN_HTTP: Final = "Podium serves HTTPS only; see --bind-address and --secu
 _TO_STDERR: Final = "log lines go to standard error; redirect them there"
 
 
-def _klog(name: str, kind: Kind, default: object, help_text: str) -> Flag:
+def _klog(name: str, kind: FlagKind, default: object, help_text: str) -> Flag:
     return Flag(name, kind, default, help_text, idle=_TO_STDERR, until="1.25")
 
 

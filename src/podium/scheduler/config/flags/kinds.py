@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from podium.golang.durations import Duration
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.golang.strconv import parse_bool, parse_float32, parse_int, parse_uint, read_list
 from podium.golang.urls import parse_ip
 from podium.kubernetes.releases.release import release
@@ -30,7 +30,7 @@ _QUANTITY: Final = re.compile(r"[+-]?[0-9]*(?:\.[0-9]*)?[eEinumkKMGTP]*[-+]?[0-9
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FlagKind:
     """`read` makes a value of a text, given what was set before (None at first)."""
 
     type_name: str
@@ -95,7 +95,7 @@ def _address(text: str, before: Any) -> Any:
             raise ValueError
         return str(parse_ip(text.strip()))
     except ValueError:
-        raise ValueError(f"failed to parse IP: {quoted(text)}") from None
+        raise ValueError(f"failed to parse IP: {go_quote(text)}") from None
 
 
 def _int32s(text: str) -> tuple[int, ...]:
@@ -147,11 +147,11 @@ def _verbosities(text: str) -> tuple[FileVerbosity, ...]:
     for entry in filter(None, text.split(",")):
         parts = entry.split("=")
         if len(parts) != 2 or not all(parts):
-            raise ValueError(f"{quoted(entry)} does not have the pattern=N format")
+            raise ValueError(f"{go_quote(entry)} does not have the pattern=N format")
         try:
             found.append(FileVerbosity(parts[0], parse_uint(parts[1], 31)))
         except ValueError as problem:
-            raise ValueError(f"parsing verbosity in {quoted(entry)}: {problem}") from None
+            raise ValueError(f"parsing verbosity in {go_quote(entry)}: {problem}") from None
     return tuple(found)
 
 
@@ -208,37 +208,37 @@ def _as_components(values: Mapping[str, tuple[str, ...]]) -> str:
     return ",".join(f"{c}:{setting}" for c in sorted(values) for setting in values[c])
 
 
-BOOL: Final = Kind("", _scalar(parse_bool), _word, bare="true", zero=False)
-INT: Final = Kind("int", _scalar(parse_int), zero=0)
-INT32: Final = Kind("int32", _scalar(lambda text: parse_int(text, 32)), zero=0)
-UINT: Final = Kind("uint", _scalar(lambda text: parse_uint(text, 64)), zero=0)
-FLOAT32: Final = Kind("float32", _scalar(parse_float32), _short_float, zero=0.0)
-STRING: Final = Kind("string", _scalar(str))
-DURATION: Final = Kind("duration", _scalar(Duration.parse), zero=Duration(0))
-IP: Final = Kind("ip", _address)
-STRINGS: Final = Kind("strings", _grow_value(read_list), _as_list, zero=())
-INT32S: Final = Kind("int32Slice", _grow_value(_int32s), _bracket_values, zero=())
-STRING_MAP: Final = Kind("stringToString", _string_map, _as_map, zero=None)
-COMPONENTS: Final = Kind(
+BOOL: Final = FlagKind("", _scalar(parse_bool), _word, bare="true", zero=False)
+INT: Final = FlagKind("int", _scalar(parse_int), zero=0)
+INT32: Final = FlagKind("int32", _scalar(lambda text: parse_int(text, 32)), zero=0)
+UINT: Final = FlagKind("uint", _scalar(lambda text: parse_uint(text, 64)), zero=0)
+FLOAT32: Final = FlagKind("float32", _scalar(parse_float32), _short_float, zero=0.0)
+STRING: Final = FlagKind("string", _scalar(str))
+DURATION: Final = FlagKind("duration", _scalar(Duration.parse), zero=Duration(0))
+IP: Final = FlagKind("ip", _address)
+STRINGS: Final = FlagKind("strings", _grow_value(read_list), _as_list, zero=())
+INT32S: Final = FlagKind("int32Slice", _grow_value(_int32s), _bracket_values, zero=())
+STRING_MAP: Final = FlagKind("stringToString", _string_map, _as_map, zero=None)
+COMPONENTS: Final = FlagKind(
     "colonSeparatedMultimapStringString", _components, _as_components, zero=MappingProxyType({})
 )
-CERTIFICATES: Final = Kind(
+CERTIFICATES: Final = FlagKind(
     "namedCertKey",
     _grow_value(_certificate_pair),
     lambda pairs: f"[{';'.join(map(str, pairs))}]",
     zero=(),
 )
-LEVEL: Final = Kind("Level", _scalar(lambda text: parse_uint(text, 31)), zero=0)
-FILE_LEVELS: Final = Kind(
+LEVEL: Final = FlagKind("Level", _scalar(lambda text: parse_uint(text, 31)), zero=0)
+FILE_LEVELS: Final = FlagKind(
     "pattern=N,...",
     _grow_value(_verbosities),
     lambda levels: ",".join(f"{pattern}={level}" for pattern, level in levels),
     zero=(),
 )
-QUANTITY: Final = Kind("quantity", _scalar(_quantity), zero="0")
-VERSION: Final = Kind("version[=true]", _scalar(_version), bare="true", zero="false")
-SEVERITY: Final = Kind("severity", _scalar(_severity))
-KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
+QUANTITY: Final = FlagKind("quantity", _scalar(_quantity), zero="0")
+VERSION: Final = FlagKind("version[=true]", _scalar(_version), bare="true", zero="false")
+SEVERITY: Final = FlagKind("severity", _scalar(_severity))
+KINDS: Final[Mapping[str, FlagKind]] = MappingProxyType(
     {
         "bool": BOOL,
         "int": INT,
@@ -294,7 +294,9 @@ def parse_semantic(text: str) -> WrittenVersion:
     numbers, rest = _numbers(text, semantic=True)
     extra = _EXTRA.fullmatch(rest)
     if extra is None:
-        raise ValueError(f"could not parse pre-release/metadata ({rest}) in version {quoted(text)}")
+        raise ValueError(
+            f"could not parse pre-release/metadata ({rest}) in version {go_quote(text)}"
+        )
     for identifier in (extra[1] or "").split("."):
         if identifier.isdigit():
             _check_zero(identifier, text)
@@ -311,26 +313,25 @@ def reported_version_problem(text: str) -> str:
     except ValueError as problem:
         return str(problem)
     if wanted.numbers != parse_semantic(own).numbers:
-        return (
-            f"version {quoted(text)} must match major/minor/patch of default version {quoted(own)}"
-        )
+        told, default = go_quote(text), go_quote(own)
+        return f"version {told} must match major/minor/patch of default version {default}"
     return ""
 
 
 def _numbers(text: str, *, semantic: bool) -> tuple[tuple[int, ...], str]:
     match = _VERSION.fullmatch(text)
     if match is None:
-        raise ValueError(f"could not parse {quoted(text)} as version")
+        raise ValueError(f"could not parse {go_quote(text)} as version")
     parts = match[1].split(".")
     if (semantic and len(parts) != 3) or len(parts) < 2:
-        raise ValueError(f"illegal version string {quoted(text)}")
+        raise ValueError(f"illegal version string {go_quote(text)}")
     for i, part in enumerate(parts):
         if i == 0 or semantic:
             _check_zero(part, text)
         if len(part) > 20 or int(part) >= _LARGEST:
             raise ValueError(
-                f"illegal non-numeric version component {quoted(part)} in {quoted(text)}: "
-                f"strconv.ParseUint: parsing {quoted(part)}: value out of range"
+                f"illegal non-numeric version component {go_quote(part)} in {go_quote(text)}: "
+                f"strconv.ParseUint: parsing {go_quote(part)}: value out of range"
             )
     return tuple(map(int, parts)), match[2]
 
@@ -338,5 +339,5 @@ def _numbers(text: str, *, semantic: bool) -> tuple[tuple[int, ...], str]:
 def _check_zero(part: str, text: str) -> None:
     if part.startswith("0") and part != "0":
         raise ValueError(
-            f"illegal zero-prefixed version component {quoted(part)} in {quoted(text)}"
+            f"illegal zero-prefixed version component {go_quote(part)} in {go_quote(text)}"
         )

@@ -25,7 +25,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.releases.release import Version
 from podium.kubernetes.rules.quantity import value as quantity_value
@@ -41,7 +41,13 @@ from podium.scheduler.config.flags.client_settings import (
     FileProblem,
     HostEnvironment,
 )
-from podium.scheduler.config.flags.options import Authentication, Legacy, Logs, Metrics, Options
+from podium.scheduler.config.flags.options import (
+    AuthenticationFlags,
+    LegacyFlags,
+    LogFlags,
+    MetricsFlags,
+    Options,
+)
 from podium.scheduler.config.types import ClientConnectionConfiguration, LeaderElectionConfiguration
 from podium.scheduler.config.written import read_yaml_text
 
@@ -72,7 +78,7 @@ def _reload_problems(options: Options) -> Iterator[str]:
         yield "--reload has nothing to look at; name the file of a plugin with --plugin"
 
 
-def header_warnings(authentication: Authentication) -> Iterator[str]:
+def header_warnings(authentication: AuthenticationFlags) -> Iterator[str]:
     """Headers that the API server's aggregator would miss."""
     for flag, headers, standard, what in (
         ("username-headers", authentication.requestheader_username_headers, "X-Remote-User", ""),
@@ -105,7 +111,7 @@ def _port_problems(port: int) -> Iterator[str]:
         )
 
 
-def _plain_http_problems(legacy: Legacy) -> Iterator[str]:
+def _plain_http_problems(legacy: LegacyFlags) -> Iterator[str]:
     if not 0 <= legacy.port <= _LARGEST_PORT:
         yield (
             f"--port {legacy.port} must be between 0 and 65535, inclusive. "
@@ -117,7 +123,9 @@ def _plain_http_problems(legacy: Legacy) -> Iterator[str]:
         yield f"--address {legacy.address} is an invalid IP address"
 
 
-def _header_problems(authentication: Authentication, gates: Mapping[str, bool]) -> Iterator[str]:
+def _header_problems(
+    authentication: AuthenticationFlags, gates: Mapping[str, bool]
+) -> Iterator[str]:
     for flag, listed in (
         ("requestheader-username-headers", authentication.requestheader_username_headers),
         ("requestheader-group-headers", authentication.requestheader_group_headers),
@@ -143,10 +151,10 @@ def _header_problems(authentication: Authentication, gates: Mapping[str, bool]) 
 
 def _blank_problems(flag: str, listed: Sequence[str]) -> Iterator[str]:
     if any(not entry.strip() for entry in listed):
-        yield f"empty value in {quoted(flag)}"
+        yield f"empty value in {go_quote(flag)}"
 
 
-def _legacy_problems(legacy: Legacy) -> Iterator[FieldProblem]:
+def _legacy_problems(legacy: LegacyFlags) -> Iterator[FieldProblem]:
     if legacy.use_legacy_policy_config and not legacy.policy_config_file:
         yield required("policyConfigFile", "required when --use-legacy-policy-config is true")
     weight = legacy.hard_pod_affinity_symmetric_weight
@@ -155,7 +163,7 @@ def _legacy_problems(legacy: Legacy) -> Iterator[FieldProblem]:
 
 
 def _metrics_problems(
-    metrics: Metrics, host: HostEnvironment, own: Version
+    metrics: MetricsFlags, host: HostEnvironment, own: Version
 ) -> Iterator[FieldProblem]:
     allowed = f"{own.before}"
     if metrics.show_hidden_metrics_for_version not in ("", allowed):
@@ -170,7 +178,8 @@ def _metrics_problems(
             yield invalid(
                 "metrics.disabledMetrics",
                 list(metrics.disabled_metrics),
-                f'must be fully qualified metric names matching "^{_METRIC}$", got {quoted(name)}',
+                f'must be fully qualified metric names matching "^{_METRIC}$",'
+                f" got {go_quote(name)}",
             )
             break
     yield from _mapping_problems(metrics.allow_metric_labels, "metrics.allowListMapping")
@@ -239,7 +248,7 @@ def _sort_mapping(mapping: Mapping[str, str] | None) -> dict[str, str]:
     return dict(sorted((mapping or {}).items()))
 
 
-def _as_configuration(metrics: Metrics) -> dict[str, Any]:
+def _as_configuration(metrics: MetricsFlags) -> dict[str, Any]:
     fields = {
         "showHiddenMetricsForVersion": metrics.show_hidden_metrics_for_version,
         "disabledMetrics": list(metrics.disabled_metrics),
@@ -259,11 +268,11 @@ _JSON_GATE: Final = "LoggingBetaOptions"
 _GATE: Final = "LoggingAlphaOptions"
 
 
-def logging_problems(logs: Logs, gates: Mapping[str, bool]) -> list[FieldProblem]:
+def logging_problems(logs: LogFlags, gates: Mapping[str, bool]) -> list[FieldProblem]:
     return list(_problems(logs, gates))
 
 
-def _problems(logs: Logs, gates: Mapping[str, bool]) -> Iterator[FieldProblem]:
+def _problems(logs: LogFlags, gates: Mapping[str, bool]) -> Iterator[FieldProblem]:
     frequency = logs.log_flush_frequency
     if frequency.nanoseconds <= 0:
         yield invalid("flushFrequency", str(frequency), "Must be greater than zero")
@@ -357,9 +366,9 @@ def _server_problem(server: str, secure: bool) -> str:
     assert url is not None
     problem = _authority_problem(url[1])
     if problem:
-        return f"parse {quoted(assumed)}: {problem}"
+        return f"parse {go_quote(assumed)}: {problem}"
     if url[2] not in ("", "/"):
-        return f"host must be a URL or a host:port pair: {quoted(server)}"
+        return f"host must be a URL or a host:port pair: {go_quote(server)}"
     return ""
 
 
@@ -367,7 +376,7 @@ def _authority_problem(authority: str) -> str:
     host = authority.rpartition("@")[2]
     strange = _HOST_CHARACTERS.match(host)
     if strange is not None and strange.end() < len(host):
-        return f"invalid character {quoted(host[strange.end()])} in host name"
+        return f"invalid character {go_quote(host[strange.end()])} in host name"
     if host.startswith("["):
         end = host.rfind("]")
         if end < 0:
@@ -376,5 +385,5 @@ def _authority_problem(authority: str) -> str:
     else:
         port = host[host.rindex(":") :] if ":" in host else ""
     if port and not re.fullmatch(r":[0-9]*", port):
-        return f"invalid port {quoted(port)} after host"
+        return f"invalid port {go_quote(port)} after host"
     return ""

@@ -18,7 +18,7 @@ SectionT = TypeVar("SectionT")
 
 
 @dataclass(frozen=True, slots=True)
-class SecureServing:
+class SecureServingFlags:
     bind_address: str
     cert_dir: str
     disable_http2_serving: bool
@@ -35,7 +35,7 @@ class SecureServing:
 
 
 @dataclass(frozen=True, slots=True)
-class Authentication:
+class AuthenticationFlags:
     authentication_kubeconfig: str
     authentication_skip_lookup: bool
     authentication_token_webhook_cache_ttl: Duration
@@ -50,7 +50,7 @@ class Authentication:
 
 
 @dataclass(frozen=True, slots=True)
-class Authorization:
+class AuthorizationFlags:
     authorization_always_allow_paths: tuple[str, ...]
     authorization_kubeconfig: str
     authorization_webhook_cache_authorized_ttl: Duration
@@ -58,7 +58,7 @@ class Authorization:
 
 
 @dataclass(frozen=True, slots=True)
-class Deprecated:
+class DeprecatedFlags:
     contention_profiling: bool
     kube_api_burst: int
     kube_api_content_type: str
@@ -69,7 +69,7 @@ class Deprecated:
 
 
 @dataclass(frozen=True, slots=True)
-class LeaderElection:
+class LeaderElectionFlags:
     leader_elect: bool
     leader_elect_lease_duration: Duration
     leader_elect_renew_deadline: Duration
@@ -80,14 +80,14 @@ class LeaderElection:
 
 
 @dataclass(frozen=True, slots=True)
-class Versions:
+class VersionFlags:
     emulated_version: tuple[str, ...]
     feature_gates: Mapping[str, tuple[str, ...]]
     min_compatibility_version: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Metrics:
+class MetricsFlags:
     allow_metric_labels: Mapping[str, str] | None
     allow_metric_labels_manifest: str
     disabled_metrics: tuple[str, ...]
@@ -95,7 +95,7 @@ class Metrics:
 
 
 @dataclass(frozen=True, slots=True)
-class Logs:
+class LogFlags:
     log_flush_frequency: Duration
     log_json_info_buffer_size: str
     log_json_split_stream: bool
@@ -107,7 +107,7 @@ class Logs:
 
 
 @dataclass(frozen=True, slots=True)
-class Legacy:
+class LegacyFlags:
     """What is left to honour of the flags that 1.36 has dropped."""
 
     address: str
@@ -130,15 +130,15 @@ class Options:
     write_config_to: str
     help: bool
     version: str
-    secure_serving: SecureServing
-    authentication: Authentication
-    authorization: Authorization
-    deprecated: Deprecated
-    leader_election: LeaderElection
-    versions: Versions
-    metrics: Metrics
-    logs: Logs
-    legacy: Legacy
+    secure_serving: SecureServingFlags
+    authentication: AuthenticationFlags
+    authorization: AuthorizationFlags
+    deprecated: DeprecatedFlags
+    leader_election: LeaderElectionFlags
+    versions: VersionFlags
+    metrics: MetricsFlags
+    logs: LogFlags
+    legacy: LegacyFlags
     plugin: tuple[str, ...]
     plugin_timeout: Duration
     reload: bool
@@ -157,15 +157,15 @@ def options_of(parsed: ParsedFlags) -> Options:
         write_config_to=values["write-config-to"],
         help=values["help"],
         version=values["version"],
-        secure_serving=_section(SecureServing, values),
-        authentication=_section(Authentication, values),
-        authorization=_section(Authorization, values),
-        deprecated=_section(Deprecated, values),
-        leader_election=_section(LeaderElection, values),
-        versions=_section(Versions, values),
-        metrics=_section(Metrics, values),
-        logs=_section(Logs, values),
-        legacy=_section(Legacy, values),
+        secure_serving=_section(SecureServingFlags, values),
+        authentication=_section(AuthenticationFlags, values),
+        authorization=_section(AuthorizationFlags, values),
+        deprecated=_section(DeprecatedFlags, values),
+        leader_election=_section(LeaderElectionFlags, values),
+        versions=_section(VersionFlags, values),
+        metrics=_section(MetricsFlags, values),
+        logs=_section(LogFlags, values),
+        legacy=_section(LegacyFlags, values),
         plugin=tuple(values["plugin"]),
         plugin_timeout=values["plugin-timeout"],
         reload=values["reload"],

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from podium.golang.quoting import quoted, quoted_character
-from podium.kubernetes.releases.feature_gates import FeatureGates, Stage
+from podium.golang.quoting import go_quote, quoted_character
+from podium.kubernetes.releases.feature_gates import FeatureGates, FeatureStage
 from podium.kubernetes.releases.release import Release, release
 from podium.scheduler.config.flags.definitions import (
     LEGACY,
@@ -53,7 +53,7 @@ def all_flags(known: Release) -> Mapping[str, Flag]:
 
 def parse_flags(arguments: Sequence[str], known: Release | None = None) -> ParsedFlags:
     """By the flags of the known release, or of the newest. Raises FlagError."""
-    return _Parser(arguments, all_flags(known or release())).parsed()
+    return _Parser(arguments, all_flags(known or release())).parse()
 
 
 class _Parser:
@@ -66,7 +66,7 @@ class _Parser:
         self._set: dict[str, Any] = {}
         self._positional: list[str] = []
 
-    def parsed(self) -> ParsedFlags:
+    def parse(self) -> ParsedFlags:
         while self._left:
             word = self._left.pop(0)
             if word == "--":
@@ -125,7 +125,7 @@ class _Parser:
             self._set[flag.name] = flag.kind.read(text, self._set.get(flag.name))
         except ValueError as problem:
             raise FlagError(
-                f"invalid argument {quoted(text)} for {quoted(flag.label)} flag: {problem}"
+                f"invalid argument {go_quote(text)} for {go_quote(flag.label)} flag: {problem}"
             ) from None
 
 
@@ -180,7 +180,7 @@ def _gate_options() -> Iterator[str]:
     yield "kube:AllAlpha=true|false (ALPHA - default=false)"
     yield "kube:AllBeta=true|false (BETA - default=false)"
     for name, gate in FeatureGates().known.items():
-        if gate.stage in (Stage.ALPHA, Stage.BETA):
+        if gate.stage in (FeatureStage.ALPHA, FeatureStage.BETA):
             default = BOOL.shown(gate.default)
             yield f"kube:{name}=true|false ({gate.stage} - default={default})"
 

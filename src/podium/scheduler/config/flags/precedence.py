@@ -51,7 +51,7 @@ from podium.scheduler.config.types import (
     PluginSet,
     ProfileConfiguration,
 )
-from podium.scheduler.config.versions import V1BETA1, Version
+from podium.scheduler.config.versions import V1BETA1, ConfigVersion
 from podium.scheduler.config.written import WrittenFile, read_written
 
 _LEADER_ELECTION: Final = {
@@ -259,7 +259,7 @@ def is_provider(name: str) -> bool:
     return name in ("", _DEFAULT, _AUTOSCALER)
 
 
-def readers_with(provider: str) -> Mapping[str, Version]:
+def readers_with(provider: str) -> Mapping[str, ConfigVersion]:
     """How files are read when their default plugins are a provider's."""
     if provider != _AUTOSCALER:
         return READERS

@@ -20,7 +20,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_quote
 from podium.scheduler.config.flags.client_settings import (
     NOT_IN_CLUSTER,
     ClientSettings,
@@ -31,7 +31,11 @@ from podium.scheduler.config.flags.client_settings import (
     in_cluster,
     kubeconfig_settings,
 )
-from podium.scheduler.config.flags.options import Authentication, Authorization, SecureServing
+from podium.scheduler.config.flags.options import (
+    AuthenticationFlags,
+    AuthorizationFlags,
+    SecureServingFlags,
+)
 
 PAIR_NAME: Final = "kube-scheduler"
 _TLS_VERSIONS: Final = ("", "VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13")
@@ -71,7 +75,7 @@ _CIPHER_SUITES: Final = frozenset(
 )
 
 
-def check_own_certificate(serving: SecureServing, host: HostEnvironment) -> None:
+def check_own_certificate(serving: SecureServingFlags, host: HostEnvironment) -> None:
     """Whether a certificate can be had from `--cert-dir`. Raises StartRefused."""
     if not serving.cert_dir or serving.tls_cert_file or serving.tls_private_key_file:
         return
@@ -84,7 +88,7 @@ def check_own_certificate(serving: SecureServing, host: HostEnvironment) -> None
         )
 
 
-def check_tls(serving: SecureServing, host: HostEnvironment) -> None:
+def check_tls(serving: SecureServingFlags, host: HostEnvironment) -> None:
     """Raises StartRefused."""
     certificate, key = serving.tls_cert_file, serving.tls_private_key_file
     if serving.cert_dir and not certificate and not key:
@@ -98,7 +102,7 @@ def check_tls(serving: SecureServing, host: HostEnvironment) -> None:
             raise StartRefused(f"Cipher suite {name} not supported or doesn't exist")
     _check_curves(serving.tls_curve_preferences)
     if serving.tls_min_version not in _TLS_VERSIONS:
-        raise StartRefused(f"unknown tls version {quoted(serving.tls_min_version)}")
+        raise StartRefused(f"unknown tls version {go_quote(serving.tls_min_version)}")
     for pair in serving.tls_sni_cert_key:
         try:
             _check_pair("sni-serving-cert", pair.certificate_file, pair.key_file, host)
@@ -111,7 +115,7 @@ def _check_pair(purpose: str, certificate: str, key: str, host: HostEnvironment)
         raise StartRefused("missing filename for serving cert")
     certificate_data, key_data = host.read(certificate), host.read(key)
     if not certificate_data or not key_data:
-        name = quoted(f"{purpose}::{certificate}::{key}")
+        name = go_quote(f"{purpose}::{certificate}::{key}")
         raise StartRefused(f"missing content for serving cert {name}")
     blocks = block_types(certificate_data)
     if CERTIFICATE not in blocks:
@@ -186,7 +190,7 @@ def block_types(data: bytes) -> list[str]:
 
 
 def check_authentication(
-    authentication: Authentication, host: HostEnvironment, warn: Warn
+    authentication: AuthenticationFlags, host: HostEnvironment, warn: Warn
 ) -> ClientSettings | None:
     """The API server that knows who asks, if there is one. Raises StartRefused."""
     try:
@@ -227,14 +231,14 @@ def check_authentication(
 
 
 def check_authorization(
-    authorization: Authorization, host: HostEnvironment, warn: Warn
+    authorization: AuthorizationFlags, host: HostEnvironment, warn: Warn
 ) -> ClientSettings | None:
     """The API server that knows who may do what, if there is one. Raises StartRefused."""
     client = _delegate("authorization", authorization.authorization_kubeconfig, host, warn)
     for path in authorization.authorization_always_allow_paths:
         bare = path.removeprefix("/")
         if "*" in bare[:-1]:
-            raise StartRefused(f"only trailing * allowed in {quoted(bare)}")
+            raise StartRefused(f"only trailing * allowed in {go_quote(bare)}")
     if client is None:
         warn(
             "No authorization-kubeconfig provided, so SubjectAccessReview of authorization tokens "
@@ -263,7 +267,7 @@ def _delegate(
 def _check_bundle(
     purpose: str, file: str, host: HostEnvironment, worded: Callable[[str], str]
 ) -> None:
-    name = quoted(f"{purpose}::{file}")
+    name = go_quote(f"{purpose}::{file}")
     try:
         data = host.read(file)
     except FileProblem as problem:

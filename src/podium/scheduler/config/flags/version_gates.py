@@ -16,17 +16,17 @@ from podium.kubernetes.releases.feature_gates import (
     GROUP_GATES,
     FeatureGateError,
     FeatureGates,
-    Stage,
+    FeatureStage,
 )
 from podium.kubernetes.releases.release import Release, Version
 from podium.kubernetes.releases.removed_gates import old_names_in_force, without_removed
 from podium.scheduler.config.flags.kinds import parse_version
-from podium.scheduler.config.flags.options import Versions
+from podium.scheduler.config.flags.options import VersionFlags
 
 _COMPONENT: Final = "kube"
 _EMULATED: Final = 3
 """How many releases before its own a scheduler can emulate."""
-_AGED: Final = {Stage.GA: "GA", Stage.DEPRECATED: "deprecated"}
+_AGED: Final = {FeatureStage.GA: "GA", FeatureStage.DEPRECATED: "deprecated"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class SettledGates:
     """One for each gate that is gone."""
 
 
-def settled_gates(versions: Versions, known: Release, *, strict: bool = False) -> SettledGates:
+def settled_gates(versions: VersionFlags, known: Release, *, strict: bool = False) -> SettledGates:
     """The gates of the known release. Those of earlier ones are told in the warnings, or refused if
     that is `strict`. Raises FeatureGateError."""
     emulated = _version(versions.emulated_version) or known.version
@@ -58,8 +58,10 @@ def settled_gates(versions: Versions, known: Release, *, strict: bool = False) -
         overrides, of=known, emulated=emulated, oldest_peer=oldest_peer, old_names=old_names
     )
     stages = {name: gate.stage for name, gate in gates.known.items()}
-    alpha = {name for name, stage in stages.items() if stage is Stage.ALPHA and gates[name]}
-    alpha |= {name for name, on in overrides.items() if on and GROUP_GATES.get(name) is Stage.ALPHA}
+    alpha = {name for name, stage in stages.items() if stage is FeatureStage.ALPHA and gates[name]}
+    alpha |= {
+        name for name, on in overrides.items() if on and GROUP_GATES.get(name) is FeatureStage.ALPHA
+    }
     aged = {name: _AGED.get(stages[name]) for name in overrides if name in stages}
     return SettledGates(
         gates,

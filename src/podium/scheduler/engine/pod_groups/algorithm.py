@@ -63,7 +63,7 @@ def gather(state: EngineState, popped: QueuedPod, key: GroupKey) -> list[QueuedP
     if group is None:
         return None
     members = [popped]
-    for info in group.unscheduled():
+    for info in group.unscheduled_pods():
         if info.pod.metadata.name != popped.info.pod.metadata.name:
             queued = state.queue.pop_specific(info)
             if queued is not None:
@@ -151,7 +151,7 @@ class GroupAlgorithm:
         self._choice = choice
         self._by_placement = state.gates["TopologyAwareWorkloadScheduling"]
 
-    def running(
+    def run_algorithm(
         self, profile: Profile, group: PodGroupCycle, members: Sequence[QueuedPod]
     ) -> Asking[GroupResult]:
         self._state.cluster.node_order()  # the snapshot: one for all members

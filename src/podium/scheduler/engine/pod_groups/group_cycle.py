@@ -102,13 +102,13 @@ class Submission:
                 return self._bind(profile, member)
         elif result.broken:
             if not member.decision.is_error:
-                return self._failed(member, status, "")
+                return self._fail_member(member, status, "")
         elif member.succeeded and result.waiting_on_preemption:
-            return self._failed(member, status, member.node_name)
+            return self._fail_member(member, status, member.node_name)
         elif member.succeeded:
-            return self._failed(member, _with_permit(member), "")
+            return self._fail_member(member, _with_permit(member), "")
         if member.requires_preemption and not result.waiting_on_preemption:
-            return self._failed(member, _with_permit(member), "")
+            return self._fail_member(member, _with_permit(member), "")
         return self._fail_as_decided(member.queued, member.decision), None
 
     # held for good
@@ -123,13 +123,13 @@ class Submission:
             self._state.ask_writes(queued.info, cycle.writes)
             return self._fail_as_decided(queued, decision), None
         self._state.note_attempt(decision)
-        binding = self._state.binding(cycle, profile, member.node_name)
+        binding = self._state.new_binding(cycle, profile, member.node_name)
         self._bindings.start(queued, binding, decision.waits_s)
         return decision, binding
 
     # back to the queue
 
-    def _failed(self, member: MemberResult, status: Status, nominated_node: str) -> Submitted:
+    def _fail_member(self, member: MemberResult, status: Status, nominated_node: str) -> Submitted:
         return self._fail(member.queued, member.decision, status, nominated_node), None
 
     def _fail(
@@ -195,7 +195,7 @@ class PodGroups:
         self._submission = Submission(state, reservations, bindings, failures)
         self._preempts = state.gates["WorkloadAwarePreemption"]
 
-    def scheduling(self, popped: QueuedPod) -> Asking[list[Submitted]]:
+    def schedule_group(self, popped: QueuedPod) -> Asking[list[Submitted]]:
         """Try the group of a popped pod; what was decided for each member that was tried."""
         self.crash = ""
         key = group_of(popped.info.pod)
@@ -261,11 +261,11 @@ class PodGroups:
     def _decide(
         self, profile: Profile, cycle: PodGroupCycle, members: list[QueuedPod]
     ) -> Asking[GroupResult]:
-        result = yield from self._algorithm.running(profile, cycle, members)
+        result = yield from self._algorithm.run_algorithm(profile, cycle, members)
         status = result.status
         if not self._preempts or status is None or status.code is not Code.UNSCHEDULABLE:
             return result
-        problem = yield from self._preemption.running(profile, cycle, members)
+        problem = yield from self._preemption.preempt(profile, cycle, members)
         if problem is None:
             result.waiting_on_preemption = True
         elif is_error(problem):
@@ -345,7 +345,7 @@ class GroupPreemption:
         self._algorithm = algorithm
         self._preemptions = preemptions
 
-    def running(
+    def preempt(
         self, profile: Profile, cycle: PodGroupCycle, members: Sequence[QueuedPod]
     ) -> Asking[Status | None]:
         """None when pods are on their way out, else why not."""
@@ -379,7 +379,7 @@ class GroupPreemption:
             while True:
                 cycle.post_filters = False
                 try:
-                    result = yield from self._algorithm.running(profile, cycle, members)
+                    result = yield from self._algorithm.run_algorithm(profile, cycle, members)
                 finally:
                     cycle.post_filters = True
                 trial.send(result.status)

@@ -45,15 +45,15 @@ class Backoff:
     def expiry(self, queued: QueuedPod) -> float:
         if queued.backoff_expiry is None:
             duration = self.duration_s(queued)
-            queued.backoff_expiry = self._aligned(queued.timestamp + duration) if duration else 0.0
+            queued.backoff_expiry = self._align(queued.timestamp + duration) if duration else 0.0
         return queued.backoff_expiry
 
     def backing_off(self, queued: QueuedPod, now: float) -> bool:
         if self.duration_s(queued) == 0:
             return False
-        return not self.expiry(queued) < self._aligned(now)
+        return not self.expiry(queued) < self._align(now)
 
-    def _aligned(self, moment: float) -> float:
+    def _align(self, moment: float) -> float:
         return float(math.floor(moment)) if self.whole_seconds else moment
 
 
@@ -67,7 +67,7 @@ class UnschedulableTimeout:
         self._max_s = max_s
         self._next_look = clock()
 
-    def expired(self, waiting: Iterable[QueuedPod]) -> list[QueuedPod]:
+    def mark_expired(self, waiting: Iterable[QueuedPod]) -> list[QueuedPod]:
         """Pods that have waited too long; they are marked as such."""
         late_s = self._clock() - self._next_look
         if late_s < 0:

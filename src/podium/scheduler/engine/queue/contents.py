@@ -28,7 +28,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from podium.scheduler.engine.observer import Observer
 from podium.scheduler.engine.queue.backoff import Backoff
-from podium.scheduler.engine.queue.queueing_hints import Strategy
+from podium.scheduler.engine.queue.queueing_hints import QueueingStrategy
 from podium.scheduler.framework.events import ClusterEvent
 from podium.scheduler.framework.queued import QueuedPod, SortKey
 from podium.scheduler.framework.status import Status
@@ -227,12 +227,14 @@ class QueueContents:
 
     # moving
 
-    def _requeue(self, queued: QueuedPod, strategy: Strategy, event: ClusterEvent) -> bool:
+    def _requeue(self, queued: QueuedPod, strategy: QueueingStrategy, event: ClusterEvent) -> bool:
         """Put a pod where a strategy sends it; true if it left (or passed by) the pool."""
-        if strategy is Strategy.SKIP:
+        if strategy is QueueingStrategy.SKIP:
             self._keep(queued, event)
             return False
-        if strategy is Strategy.AFTER_BACKOFF and self._backoff.backing_off(queued, self._clock()):
+        if strategy is QueueingStrategy.AFTER_BACKOFF and self._backoff.backing_off(
+            queued, self._clock()
+        ):
             return self._enter_backoff(queued, event)
         return self._enter_active(queued, event)
 

@@ -10,7 +10,11 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import NamedTuple
 
-from podium.scheduler.engine.queue.queueing_hints import Interests, Strategy, in_flight_strategy
+from podium.scheduler.engine.queue.queueing_hints import (
+    Interests,
+    QueueingStrategy,
+    in_flight_strategy,
+)
 from podium.scheduler.framework.events import ClusterEvent, EventObject
 from podium.scheduler.framework.queued import QueuedPod
 
@@ -50,7 +54,7 @@ class InFlight:
         after = [self._entries[at] for at in takewhile(marker.__lt__, reversed(self._entries))]
         return (entry for entry in reversed(after) if isinstance(entry, Happened))
 
-    def strategy(self, queued: QueuedPod, interests: Interests) -> Strategy:
+    def strategy(self, queued: QueuedPod, interests: Interests) -> QueueingStrategy:
         """What happened meanwhile, for a pod whose attempt failed."""
         return in_flight_strategy(queued, self.since(queued.info.uid), interests)
 
@@ -106,6 +110,10 @@ class MoveRequests(InFlight):
     def note(self, happened: Happened) -> None:  # noqa: ARG002 - that there was one is enough
         self._moved = True
 
-    def strategy(self, queued: QueuedPod, interests: Interests) -> Strategy:  # noqa: ARG002
+    def strategy(self, queued: QueuedPod, interests: Interests) -> QueueingStrategy:  # noqa: ARG002
         rejected = queued.rejectors or queued.pending
-        return Strategy.SKIP if rejected and not self._moved else Strategy.AFTER_BACKOFF
+        return (
+            QueueingStrategy.SKIP
+            if rejected and not self._moved
+            else QueueingStrategy.AFTER_BACKOFF
+        )

@@ -30,7 +30,7 @@ from podium.scheduler.engine.queue.queueing_hints import (
     FORCE_ACTIVATE,
     UNSCHEDULABLE_TIMEOUT,
     Interests,
-    Strategy,
+    QueueingStrategy,
 )
 from podium.scheduler.framework.events import ClusterEvent, EventObject
 from podium.scheduler.framework.queued import QueuedPod, SortKey
@@ -108,7 +108,7 @@ class SchedulingQueue(QueueContents):
         queued.info = new
         self._nominator.follow(old, new)
         for event in changes:
-            strategy = Strategy.AFTER_BACKOFF
+            strategy = QueueingStrategy.AFTER_BACKOFF
             if self._hints:
                 strategy = self.interests.requeue_strategy(queued, event, old.pod, new.pod)
             if self._requeue(queued, strategy, event):
@@ -162,7 +162,7 @@ class SchedulingQueue(QueueContents):
         self.cycle += 1
         return True
 
-    def put_back(self, queued: QueuedPod) -> Strategy | None:
+    def put_back(self, queued: QueuedPod) -> QueueingStrategy | None:
         """A pod whose attempt failed; `rejectors` and `pending` say why. None if it is queued."""
         key, uid = queued.info.key, queued.info.uid
         if key in self:
@@ -180,10 +180,10 @@ class SchedulingQueue(QueueContents):
         self._observer.put_back_begun(queued, in_flight.event_count, len(in_flight))
         if self._is_member(queued):
             # upstream: nobody says yet which events may help a group
-            strategy = Strategy.AFTER_BACKOFF
+            strategy = QueueingStrategy.AFTER_BACKOFF
         else:
             strategy = self._in_flight.strategy(queued, self.interests)
-        if not self._hints and strategy is Strategy.AFTER_BACKOFF:
+        if not self._hints and strategy is QueueingStrategy.AFTER_BACKOFF:
             self._enter_backoff(queued, ATTEMPT_FAILED)
         else:
             self._requeue(queued, strategy, ATTEMPT_FAILED)
@@ -198,7 +198,7 @@ class SchedulingQueue(QueueContents):
 
     # events and time
 
-    def happened(
+    def move_on_event(
         self,
         event: ClusterEvent,
         old: EventObject,
@@ -235,7 +235,7 @@ class SchedulingQueue(QueueContents):
             if not self.interests.concerns_plugin(profile, queued.gating_plugin, event):
                 return False
         strategy = self.interests.requeue_strategy(queued, event, old, new)
-        if strategy is Strategy.SKIP:
+        if strategy is QueueingStrategy.SKIP:
             self._observer.event_unhelpful(queued, event)
         return self._requeue(queued, strategy, event)
 
@@ -254,12 +254,12 @@ class SchedulingQueue(QueueContents):
         return [
             queued
             for queued in self._retries.due(self._unschedulable.get, self._clock())
-            if self._requeue(queued, Strategy.IMMEDIATE, RETRY_TIME)
+            if self._requeue(queued, QueueingStrategy.IMMEDIATE, RETRY_TIME)
         ]
 
     def flush_unschedulable(self) -> list[QueuedPod]:
         """Retry pods that no event has helped for a long time."""
-        due = self._unschedulable_timeout.expired(self._unschedulable)
+        due = self._unschedulable_timeout.mark_expired(self._unschedulable)
         moved = [q for q in due if self._wake(q, UNSCHEDULABLE_TIMEOUT, None, None)]
         if due:
             # upstream: whoever is being tried meanwhile and fails takes it for its own timeout

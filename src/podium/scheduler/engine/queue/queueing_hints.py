@@ -25,7 +25,7 @@ UNSCHEDULABLE_TIMEOUT = ClusterEvent(Resource.ANY, Action.ALL, "UnschedulableTim
 FORCE_ACTIVATE = ClusterEvent(Resource.ANY, Action.ALL, "ForceActivate")
 
 
-class Strategy(enum.Enum):
+class QueueingStrategy(enum.Enum):
     SKIP = "skip"
     AFTER_BACKOFF = "after backoff"
     IMMEDIATE = "immediate"
@@ -53,7 +53,7 @@ class Interests:
             found = self._plugins[event] = frozenset(
                 interest.plugin
                 for profile in self._by_profile
-                for interest in self.matching(profile, event)
+                for interest in self.find_matching(profile, event)
             )
         return found
 
@@ -69,7 +69,7 @@ class Interests:
         """Whether any profile registered for an event."""
         return event.wildcard or bool(self.plugins(event))
 
-    def matching(self, profile: str, event: ClusterEvent) -> tuple[Interest, ...]:
+    def find_matching(self, profile: str, event: ClusterEvent) -> tuple[Interest, ...]:
         key = (profile, event)
         found = self._matching.get(key)
         if found is None:
@@ -81,7 +81,7 @@ class Interests:
         return found
 
     def concerns_plugin(self, profile: str, plugin: str, event: ClusterEvent) -> bool:
-        return any(interest.plugin == plugin for interest in self.matching(profile, event))
+        return any(interest.plugin == plugin for interest in self.find_matching(profile, event))
 
     def events_of(self, profile: str, plugin: str) -> list[ClusterEvent]:
         """What a plugin registered for, in its order; whether an event helps is for its hint."""
@@ -93,24 +93,24 @@ class Interests:
 
     def requeue_strategy(
         self, queued: QueuedPod, event: ClusterEvent, old: EventObject, new: EventObject
-    ) -> Strategy:
+    ) -> QueueingStrategy:
         """How soon a pod may try again because of an event; `helped_by` is who said so."""
         queued.helped_by = ""
         rejectors = queued.rejectors | queued.pending
         if not rejectors:
-            return Strategy.AFTER_BACKOFF
+            return QueueingStrategy.AFTER_BACKOFF
         if event.wildcard:
             other = isinstance(new, Pod) and not queued.info.is_about(new)
-            return Strategy.SKIP if other else Strategy.AFTER_BACKOFF
-        strategy = Strategy.SKIP
+            return QueueingStrategy.SKIP if other else QueueingStrategy.AFTER_BACKOFF
+        strategy = QueueingStrategy.SKIP
         profile = queued.info.pod.spec.scheduler_name
-        for plugin, registration in self.matching(profile, event):
+        for plugin, registration in self.find_matching(profile, event):
             if plugin not in rejectors or not _says_queue(registration, queued, old, new):
                 continue
             queued.helped_by = plugin
             if plugin in queued.pending:
-                return Strategy.IMMEDIATE
-            strategy = Strategy.AFTER_BACKOFF
+                return QueueingStrategy.IMMEDIATE
+            strategy = QueueingStrategy.AFTER_BACKOFF
             if not queued.pending:
                 return strategy
         return strategy
@@ -131,16 +131,16 @@ def in_flight_strategy(
     queued: QueuedPod,
     events: Iterable[tuple[ClusterEvent, EventObject, EventObject]] | None,
     interests: Interests,
-) -> Strategy:
+) -> QueueingStrategy:
     """What the events during an attempt mean for the pod that failed it."""
     if events is None or not (queued.rejectors or queued.pending):
-        return Strategy.AFTER_BACKOFF
-    strategy = Strategy.SKIP
+        return QueueingStrategy.AFTER_BACKOFF
+    strategy = QueueingStrategy.SKIP
     for event, old, new in events:
         answer = interests.requeue_strategy(queued, event, old, new)
-        if answer is Strategy.IMMEDIATE:
+        if answer is QueueingStrategy.IMMEDIATE:
             return answer
-        if answer is Strategy.AFTER_BACKOFF:
+        if answer is QueueingStrategy.AFTER_BACKOFF:
             strategy = answer
             if not queued.pending:
                 return strategy

@@ -23,7 +23,7 @@ from podium.scheduler.framework.explanations.finding import (
     Finding,
     Narrowing,
     count,
-    joined,
+    join_words,
     sentence,
     some,
 )
@@ -215,7 +215,7 @@ def find_waiting_cause(engine: Engine, pod: Pod) -> Cause | None:
         return Cause("pod-deleting", "", "", text)
     if not engine.state.responsible(pod):
         name = pod.spec.scheduler_name
-        known = joined(engine.profiles)
+        known = join_words(engine.profiles)
         text = f"The pod asks for scheduler {name}; the profiles here are {known}."
         return Cause("other-scheduler", "", name, text, facts={"schedulerName": name})
     refusal = engine.pre_enqueue(engine.cluster.infos.of(pod))

@@ -40,7 +40,7 @@ from podium.scheduler.framework.explanations.finding import (
     Finding,
     Narrowing,
     count,
-    joined,
+    join_words,
     sentence,
 )
 from podium.scheduler.framework.explanations.situation import AttemptView
@@ -91,7 +91,7 @@ def find_filter_causes(
     status = examination.pre_filter.status
     if status is not None:
         return (_whole_pod(engine, info.pod, status),)
-    if not len(examination.nodes) or examination.accepted().any():
+    if not len(examination.nodes) or examination.mask_accepted().any():
         return ()
     view = view_of(engine, info, examination)
     filters = _filters_of(engine, info, examination)
@@ -105,7 +105,7 @@ def view_of(engine: Engine, info: PodInfo, examination: FilterExamination) -> At
     trial = Trial(engine, info.pod)
 
     def count_fitting(pod: Pod) -> int:
-        return int(np.count_nonzero(trial.examine(pod).accepted()))
+        return int(np.count_nonzero(trial.examine(pod).mask_accepted()))
 
     return AttemptView(engine.cluster, engine.gates, info, examination, count_fitting)
 
@@ -169,8 +169,8 @@ def _introduce(view: AttemptView, phrases: Sequence[tuple[str, str]]) -> str:
         return ""
     number = int(np.count_nonzero(view.candidates))
     if number == 1:
-        return f"1 node ({view.named(view.candidates)[0]}) {joined(one for _, one in phrases)}"
-    return f"{count(number, 'node')} {joined(many for many, _ in phrases)}"
+        return f"1 node ({view.named(view.candidates)[0]}) {join_words(one for _, one in phrases)}"
+    return f"{count(number, 'node')} {join_words(many for many, _ in phrases)}"
 
 
 # --- what stops the nodes that are left ---------------------------------------------------------

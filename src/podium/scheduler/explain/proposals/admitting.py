@@ -39,7 +39,7 @@ class Admitting(Protocol):
     def remove(self, obj: KubeObject) -> None:
         """It is gone."""
 
-    def trying(self) -> AbstractContextManager[None]:
+    def roll_back_on_exit(self) -> AbstractContextManager[None]:
         """While it is open, what is created and removed is so for the time being."""
 
 
@@ -66,5 +66,5 @@ class AdmittingAll:
     def remove(self, obj: KubeObject) -> None:
         pass
 
-    def trying(self) -> AbstractContextManager[None]:
+    def roll_back_on_exit(self) -> AbstractContextManager[None]:
         return nullcontext()

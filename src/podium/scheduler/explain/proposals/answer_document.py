@@ -13,9 +13,9 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.explain.proposals.object_writes import spec_patch
 from podium.scheduler.explain.proposals.proposal import Proposal
-from podium.scheduler.explain.proposals.rehearsal import Outcome
-from podium.scheduler.explain.proposals.search import Answer
-from podium.scheduler.explain.proposals.workload import Workload
+from podium.scheduler.explain.proposals.rehearsal import RehearsalOutcome
+from podium.scheduler.explain.proposals.search import ProposalAnswer
+from podium.scheduler.explain.proposals.workload import OwnedPods
 
 StepCode = Annotated[
     str,
@@ -41,7 +41,7 @@ class WorkloadPods(DocumentPart, frozen=True):
     """How many have none."""
 
     @classmethod
-    def of(cls, workload: Workload) -> WorkloadPods:
+    def of(cls, workload: OwnedPods) -> WorkloadPods:
         placed, waiting = len(workload.placed), len(workload.waiting)
         return cls(workload.owner.kind, workload.owner.name, workload.wanted, placed, waiting)
 
@@ -113,7 +113,7 @@ class PlacedPods(DocumentPart, frozen=True):
     """How many have one afterwards."""
 
     @classmethod
-    def of(cls, outcome: Outcome) -> PlacedPods:
+    def of(cls, outcome: RehearsalOutcome) -> PlacedPods:
         return cls(outcome.wanted, outcome.before, outcome.after)
 
 
@@ -167,7 +167,7 @@ def _proposal_fields(proposal: Proposal) -> dict[str, Any]:
     }
 
 
-def answer_fields(answer: Answer, *, runs_on: str) -> dict[str, Any]:
+def answer_fields(answer: ProposalAnswer, *, runs_on: str) -> dict[str, Any]:
     """The fields of a document about an answer, but for its message and its proposals."""
     metadata, workload = answer.pod.metadata, answer.workload
     return {

@@ -30,7 +30,7 @@ from podium.scheduler.explain.proposals.owners import owner_of
 from podium.scheduler.explain.proposals.proposal import Proposal
 from podium.scheduler.explain.proposals.rehearsal import order_of_leaving
 from podium.scheduler.explain.proposals.shell import Kubectl, comment
-from podium.scheduler.explain.proposals.workload import Workload, workload_of
+from podium.scheduler.explain.proposals.workload import OwnedPods, workload_of
 
 _CHEAPEST = "-1000"
 _WAIT = ("--for=condition=PodScheduled", "--timeout=60s")
@@ -41,7 +41,7 @@ class _NoCommandError(Exception):
 
 
 def commands_for(
-    proposal: Proposal, pod: Pod, engine: Engine, workload: Workload | None, kubectl: Kubectl
+    proposal: Proposal, pod: Pod, engine: Engine, workload: OwnedPods | None, kubectl: Kubectl
 ) -> Proposal | None:
     """The proposal with its commands; None if there are none that do it."""
     script = _Script(kubectl, engine, pod, workload)
@@ -59,7 +59,7 @@ class _Script:
     kubectl: Kubectl
     engine: Engine
     pod: Pod
-    workload: Workload | None
+    workload: OwnedPods | None
     lines: list[str] = field(default_factory=list)
     disruptions: list[str] = field(default_factory=list)
 
@@ -159,7 +159,7 @@ class _Script:
 
     def _removal_commands(self, pods: tuple[Pod, ...]) -> Iterator[str]:
         scaled: dict[tuple[str, str], list[Pod]] = defaultdict(list)
-        workloads: dict[tuple[str, str], Workload] = {}
+        workloads: dict[tuple[str, str], OwnedPods] = {}
         for pod in pods:
             workload = workload_of(pod, self.engine)
             if workload is None:
@@ -175,7 +175,7 @@ class _Script:
         for owner, victims in scaled.items():
             yield from self._scale_away(workloads[owner], victims)
 
-    def _scale_away(self, workload: Workload, victims: list[Pod]) -> Iterator[str]:
+    def _scale_away(self, workload: OwnedPods, victims: list[Pod]) -> Iterator[str]:
         """Let a workload go without some of its pods, if it is these that it lets go first."""
         owner, left = workload.owner, (workload.owner.replicas or 0) - len(victims)
         own = self.workload is not None and owner == self.workload.owner
@@ -198,7 +198,7 @@ class _Script:
         self.disruptions.append(f"deletes {names} and leaves {workload.target} with {left}")
         yield self._scale(workload, left)
 
-    def _refuse_unless_first(self, workload: Workload, victims: list[Pod]) -> None:
+    def _refuse_unless_first(self, workload: OwnedPods, victims: list[Pod]) -> None:
         uids = {uid_of(pod) for pod in victims}
         everyone = {uid_of(pod): pod for pod in (*workload.placed, *workload.waiting)}
         marked = [_with_deletion_cost(pod) if uid in uids else pod for uid, pod in everyone.items()]
@@ -206,7 +206,7 @@ class _Script:
         if {uid_of(pod) for pod in first} != uids:
             raise _NoCommandError
 
-    def _scale(self, workload: Workload, replicas: int) -> str:
+    def _scale(self, workload: OwnedPods, replicas: int) -> str:
         options = (f"--replicas={replicas}",)
         return self.kubectl.run(
             "scale", workload.target, options=options, namespace=workload.namespace

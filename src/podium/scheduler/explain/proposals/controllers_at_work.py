@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from podium.golang.errors import ObjectError
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.controller import Action, Create, Delete, Patch
+from podium.kubernetes.controllers.controller import Action, CreateAction, DeleteAction, PatchAction
 from podium.kubernetes.controllers.deployments import REVISION
 from podium.kubernetes.controllers.memory_stores import ControllerLoop, apply_patch
 from podium.kubernetes.controllers.provisioning import (
@@ -100,7 +100,7 @@ class ControllersAtWork:
         """The controllers' object is there, patched with what a command says."""
         copy = self._copy
         if change is not None:
-            copy.controlled = self._patched(change)
+            copy.controlled = self._apply_change(change)
         store: Any = copy.stores.store_of(copy.resource)
         store.put(copy.controlled)
 
@@ -108,7 +108,7 @@ class ControllersAtWork:
         """A Job is deleted with its pods and created again."""
         for pod in list(self._copy.stores.pods.all()):
             self._delete_pod(pod.metadata.key)
-        changed: Any = self._patched(change)
+        changed: Any = self._apply_change(change)
         self._copy.controlled = made_anew(changed)
         self.begin()
 
@@ -205,10 +205,10 @@ class ControllersAtWork:
             self._copy.stores.pods.put(changed)
         return found
 
-    def _patched(self, change: JsonObject) -> Any:
+    def _apply_change(self, change: JsonObject) -> Any:
         copy = self._copy
         metadata = copy.controlled.metadata
-        patch = Patch(
+        patch = PatchAction(
             copy.resource, metadata.namespace, metadata.name, change, "", PatchType.STRATEGIC
         )
         return apply_patch(copy.controlled, patch)
@@ -216,9 +216,9 @@ class ControllersAtWork:
     def _carry_out(self, action: Action) -> None:
         stores = self._copy.stores
         match action:
-            case Create():
+            case CreateAction():
                 self._create(action.resource, action.namespace, action.body)
-            case Patch():
+            case PatchAction():
                 store = stores.store_of(action.resource)
                 obj = store.get(action.namespace, action.name)
                 changed = apply_patch(obj, action) if obj is not None else None
@@ -226,7 +226,7 @@ class ControllersAtWork:
                     store.put(changed)
                     if action.resource == self._copy.resource:
                         self._copy.controlled = changed
-            case Delete():
+            case DeleteAction():
                 if action.resource == PODS:
                     self._delete_pod((action.namespace, action.name))
                     return
@@ -258,7 +258,7 @@ class ControllersAtWork:
         made = replace(made, metadata=replace(made.metadata, uid=f"made-{self._made}"))
         store.put(made)
         if isinstance(made, PersistentVolumeClaim):
-            self._put(self._provisioned(made))
+            self._put(self._provision_claim(made))
 
     def _create_pod(self, body: JsonObject) -> None:
         if self._copy.is_whole:
@@ -269,7 +269,7 @@ class ControllersAtWork:
         self._pods[pod.metadata.key] = self._waiting[pod.metadata.key] = pod
         self._copy.stores.pods.put(as_controllers_see(pod))
 
-    def _provisioned(self, claim: PersistentVolumeClaim) -> tuple[KubeObject, ...]:
+    def _provision_claim(self, claim: PersistentVolumeClaim) -> tuple[KubeObject, ...]:
         """A claim whose class binds at once, with the volume that is made for it."""
         found = self._find_class(claim.spec.storage_class_name or "")
         if found is None or found.volume_binding_mode != "Immediate" or not can_provision(found):

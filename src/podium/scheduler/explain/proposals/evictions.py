@@ -22,7 +22,7 @@ from podium.kubernetes.rules.nodes import is_bound_to_node, is_daemon
 from podium.kubernetes.rules.priorities import MAX_USER_PRIORITY, PREEMPT
 from podium.kubernetes.rules.requests import PODS
 from podium.scheduler.cluster.pod_info import PodInfo, uid_of
-from podium.scheduler.explain.proposals.proposal import Step
+from podium.scheduler.explain.proposals.proposal import ProposalStep
 from podium.scheduler.explain.proposals.situation import SearchSituation
 from podium.scheduler.framework.explanations import disturbance
 from podium.scheduler.framework.explanations.situation import ATTACHED_VOLUMES, MAX_STEPS_OF_A_KIND
@@ -34,7 +34,7 @@ MAX_NODES = 24
 _SYSTEM = "kube-system"
 
 
-class Victims(NamedTuple):
+class VictimChoice(NamedTuple):
     """Ordered so that the best choice comes first."""
 
     number: int
@@ -44,7 +44,7 @@ class Victims(NamedTuple):
     pods: tuple[PodInfo, ...]
 
 
-def propose_evictions(situation: SearchSituation) -> Iterator[Step]:
+def propose_evictions(situation: SearchSituation) -> Iterator[ProposalStep]:
     if situation.refusal is not None:
         return
     choices = sorted((*_choices(situation), *_holders(situation)), key=lambda each: each[:4])[
@@ -57,7 +57,7 @@ def propose_evictions(situation: SearchSituation) -> Iterator[Step]:
         # Where a whole domain is closed by another pod, it may move and still be in the way.
         objecting = situation.objections.get(victims.node, {})
         if not any(situation.filters[plugin].closes_domains for plugin in objecting):
-            yield Step(
+            yield ProposalStep(
                 "move-pods",
                 f"move {told} off node {victims.node}",
                 disturbance.MOVE_PODS + weight,
@@ -67,7 +67,7 @@ def propose_evictions(situation: SearchSituation) -> Iterator[Step]:
             situation, victims.pods
         ):
             again = _made_again(pods)
-            yield Step(
+            yield ProposalStep(
                 "evict-pods",
                 f"evict {told} from node {victims.node}{again}",
                 disturbance.EVICT_PODS + weight,
@@ -75,7 +75,7 @@ def propose_evictions(situation: SearchSituation) -> Iterator[Step]:
             )
 
 
-def _choices(situation: SearchSituation) -> Iterator[Victims]:
+def _choices(situation: SearchSituation) -> Iterator[VictimChoice]:
     asked = situation.info.shape.requests
     ranked = []
     for name, objections in situation.objections.items():
@@ -105,14 +105,14 @@ def _choices(situation: SearchSituation) -> Iterator[Victims]:
             yield _as_victims(situation, name, found)
 
 
-def _as_victims(situation: SearchSituation, name: str, pods: Iterable[PodInfo]) -> Victims:
+def _as_victims(situation: SearchSituation, name: str, pods: Iterable[PodInfo]) -> VictimChoice:
     found = tuple(sorted(pods, key=lambda info: info.key))
     where = {
         situation.cluster.nodes.names[situation.cluster.placements[info.uid].row] for info in found
     }
     size = sum(info.shape.accounted.get("cpu", 0) for info in found)
     place = name if len(where) != 1 else where.pop()
-    return Victims(len(found), max(info.priority for info in found), size, place, found)
+    return VictimChoice(len(found), max(info.priority for info in found), size, place, found)
 
 
 def _victims(
@@ -192,7 +192,7 @@ def _give(missing: dict[str, int], info: PodInfo, here: bool) -> None:
             missing[resource] -= _gives(info, resource)
 
 
-def _holders(situation: SearchSituation) -> Iterator[Victims]:
+def _holders(situation: SearchSituation) -> Iterator[VictimChoice]:
     objecting = {plugin for found in situation.objections.values() for plugin in found}
     cluster = situation.cluster
     budgets = list(cluster.catalog.all(PodDisruptionBudget))
@@ -238,7 +238,7 @@ MAX_LEVELS = 6
 _NEVER = "Never"
 
 
-def propose_priority(situation: SearchSituation) -> Iterator[Step]:
+def propose_priority(situation: SearchSituation) -> Iterator[ProposalStep]:
     """The smallest priority, from a class that exists if there is one, with which preemption
     succeeds."""
     if situation.refusal is not None:
@@ -269,7 +269,7 @@ def propose_priority(situation: SearchSituation) -> Iterator[Step]:
                 return
 
 
-def _try(situation: SearchSituation, wanted: PriorityClass, *, is_new: bool) -> Step | None:
+def _try(situation: SearchSituation, wanted: PriorityClass, *, is_new: bool) -> ProposalStep | None:
     pod = _with_priority(situation.pod, wanted)
     outcome = situation.trial.decide(pod).post_filter
     if outcome is None or outcome.code is not Code.SUCCESS:
@@ -282,7 +282,7 @@ def _try(situation: SearchSituation, wanted: PriorityClass, *, is_new: bool) -> 
     told = ", ".join(info.key for info in outcome.victims)
     how = f"create PriorityClass {wanted.name} ({wanted.value}) and use it" if is_new else ""
     how = how or f"use PriorityClass {wanted.name} ({wanted.value})"
-    return Step(
+    return ProposalStep(
         "raise-priority",
         f"{how}, so that it preempts {told} on node {outcome.nominated_node}",
         disturbance.RAISE_PRIORITY + disturbance.PER_POD * (len(victims) - 1) + is_new,

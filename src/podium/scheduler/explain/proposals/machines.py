@@ -23,7 +23,7 @@ from podium.kubernetes.rules.requests import (
     allocatable_vector,
 )
 from podium.kubernetes.rules.tolerations import CONDITION_KEYS
-from podium.scheduler.explain.proposals.proposal import Step
+from podium.scheduler.explain.proposals.proposal import ProposalStep
 from podium.scheduler.explain.proposals.situation import SearchSituation
 from podium.scheduler.framework.explanations import disturbance
 from podium.scheduler.framework.explanations.finding import amount_text, describe
@@ -35,7 +35,7 @@ HOSTNAME = "kubernetes.io/hostname"
 _PLACES = ("topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/")
 
 
-def propose_nodes(situation: SearchSituation) -> Iterator[Step]:
+def propose_nodes(situation: SearchSituation) -> Iterator[ProposalStep]:
     """Copies of nodes, the smallest first, then larger ones; the search stops at the first."""
     if situation.refusal is not None:
         return
@@ -50,7 +50,7 @@ def propose_nodes(situation: SearchSituation) -> Iterator[Step]:
             made, others = _copy_of(situation, node, number)
             hypothesis = hypothesis.but_with(nodes=(made,), objects=others)
             what = "a node" if number == 1 else f"{number} nodes"
-            yield Step(
+            yield ProposalStep(
                 "add-node",
                 f"add {what} like {node.name} ({_describe(node)})",
                 disturbance.ADD_NODE + disturbance.PER_POD * (number - 1),
@@ -58,7 +58,7 @@ def propose_nodes(situation: SearchSituation) -> Iterator[Step]:
             )
 
 
-def propose_larger_nodes(situation: SearchSituation) -> Iterator[Step]:
+def propose_larger_nodes(situation: SearchSituation) -> Iterator[ProposalStep]:
     """For a pod that asks for more than any node has."""
     if situation.refusal is not None:
         return
@@ -75,7 +75,7 @@ def propose_larger_nodes(situation: SearchSituation) -> Iterator[Step]:
         grown = {**(made.status.allocatable or {}), **{r: describe(r, a) for r, a in more.items()}}
         made = replace(made, status=replace(made.status, allocatable=grown, capacity=None))
         told = " and ".join(f"{amount_text(r, amount)} {r}" for r, amount in more.items())
-        yield Step(
+        yield ProposalStep(
             "add-larger-node",
             f"add a node like {node.name}, but with {told}",
             disturbance.ADD_LARGER_NODE,

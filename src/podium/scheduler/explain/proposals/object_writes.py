@@ -33,7 +33,7 @@ from podium.kubernetes.rules.node_affinity import NAME_FIELD
 from podium.scheduler.cluster.catalog import Catalog
 from podium.scheduler.cluster.pod_info import uid_of
 from podium.scheduler.explain.proposals.shell import Kubectl, comment
-from podium.scheduler.explain.proposals.workload import Workload
+from podium.scheduler.explain.proposals.workload import OwnedPods
 from podium.scheduler.framework.plugin import BY_HAND
 
 _BY_ITSELF = (CSINode, ResourceSlice)
@@ -155,7 +155,7 @@ class PodChange:
 
 
 def change_pod(
-    kubectl: Kubectl, before: Pod, after: Pod, workload: Workload | None, unavailable: int | None
+    kubectl: Kubectl, before: Pod, after: Pod, workload: OwnedPods | None, unavailable: int | None
 ) -> PodChange:
     """`unavailable` is how many pods of the workload have to be allowed to be missing meanwhile, if
     that has to be said."""
@@ -197,7 +197,7 @@ def _more_tolerations(before: Pod, after: Pod) -> list[JsonValue]:
 
 
 def template_change(
-    before: Pod, after: Pod, workload: Workload, unavailable: int | None
+    before: Pod, after: Pod, workload: OwnedPods, unavailable: int | None
 ) -> JsonObject:
     """What a command says about the object that has the template: a strategic merge patch."""
     spec = spec_patch(before.spec, after.spec, for_template=True)
@@ -215,7 +215,7 @@ def _change_template(
     kubectl: Kubectl,
     before: Pod,
     after: Pod,
-    workload: Workload,
+    workload: OwnedPods,
     unavailable: int | None,
 ) -> None:
     owner, namespace = workload.owner, workload.namespace

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from podium.scheduler.explain.hypothesis import Hypothesis
-from podium.scheduler.explain.proposals.rehearsal import Outcome
+from podium.scheduler.explain.proposals.rehearsal import RehearsalOutcome
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ProposalStep:
     """One change. `code` is a stable word for its kind and `sentence` says it to people, as an
     order and without a full stop ("tolerate gpu=yes:NoSchedule"). `disturbance` is on the scale
     of `disturbance.py`; `hypothesis` is the cluster with this step and all before it."""
@@ -25,8 +25,8 @@ class Proposal:
     shell; a line that starts with a number sign is for people. `disruptions` say what they delete,
     restart or evict."""
 
-    steps: tuple[Step, ...]
-    outcome: Outcome
+    steps: tuple[ProposalStep, ...]
+    outcome: RehearsalOutcome
     nodes: int
     commands: tuple[str, ...] = ()
     disruptions: tuple[str, ...] = ()

@@ -42,7 +42,7 @@ from podium.scheduler.explain.proposals.object_writes import (
     list_object_writes,
     template_change,
 )
-from podium.scheduler.explain.proposals.workload import Workload
+from podium.scheduler.explain.proposals.workload import OwnedPods
 from podium.scheduler.explain.proposals.workload_copy import WorkloadCopy, copy_workload
 from podium.scheduler.explain.trial import Trial
 from podium.scheduler.framework.status import Code
@@ -55,7 +55,7 @@ _Changes = dict[str, Any]
 
 
 @dataclass(slots=True)
-class Outcome:
+class RehearsalOutcome:
     """`node` is where the pod goes, or the first that is made in its place. `before` and `after`
     count the pods of its workload that have a node, of `wanted`; `restarted` are those that run
     and are made anew, `preempted` the pods of others that lose their node to them. `unavailable`
@@ -86,10 +86,10 @@ class Outcome:
 def rehearse(
     trial: Trial,
     hypothesis: Hypothesis,
-    workload: Workload | None,
+    workload: OwnedPods | None,
     rivals: Sequence[Pod],
     server: Admitting | None = None,
-) -> Outcome | None:
+) -> RehearsalOutcome | None:
     """What comes of a change; None if it does not even begin. `rivals` are tried first, `server` is
     asked about what is written."""
     if workload is not None and _has_claims_of_its_own(hypothesis.pod):
@@ -110,20 +110,20 @@ def rehearse(
 def _rehearse_once(
     trial: Trial,
     hypothesis: Hypothesis,
-    workload: Workload | None,
+    workload: OwnedPods | None,
     rivals: Sequence[Pod],
     server: Admitting,
     unavailable: int | None = None,
-) -> Outcome | None:
-    with server.trying(), ExitStack() as stack:
+) -> RehearsalOutcome | None:
+    with server.roll_back_on_exit(), ExitStack() as stack:
         catalog = trial.engine.cluster.catalog
         writes = list(list_object_writes(hypothesis.objects, trial.pod, catalog))
         nodes = trial.engine.cluster.nodes
         added = {node.name for node in hypothesis.nodes if not nodes.is_present(node.name)}
-        stack.enter_context(trial.supposing(hypothesis))
-        with trial.cordoned(pod.spec.node_name for pod in hypothesis.moved):
+        stack.enter_context(trial.with_hypothesis(hypothesis))
+        with trial.with_cordoned_nodes(pod.spec.node_name for pod in hypothesis.moved):
             elsewhere = list(map(as_pending, hypothesis.moved))
-            moved = stack.enter_context(trial.placing(elsewhere))
+            moved = stack.enter_context(trial.with_placed_pods(elsewhere))
         if any(decision.bound is None for decision in moved):
             return None
         run = _Run(trial, stack, hypothesis, workload, server, added)
@@ -146,11 +146,11 @@ class _Run:
     trial: Trial
     stack: ExitStack
     hypothesis: Hypothesis
-    workload: Workload | None
+    workload: OwnedPods | None
     server: Admitting
     added: Collection[str]
     """Names of nodes that are there only in the hypothesis."""
-    outcome: Outcome = field(default_factory=Outcome)
+    outcome: RehearsalOutcome = field(default_factory=RehearsalOutcome)
     attempts: int = 0
     work: ControllersAtWork | None = None
     _refused: set[PodShape] = field(default_factory=set)
@@ -242,7 +242,7 @@ class _Run:
 
     # --- pods of the workload -----------------------------------------------------------------
 
-    def _let_controllers_work(self, workload: Workload, copy: WorkloadCopy) -> None:
+    def _let_controllers_work(self, workload: OwnedPods, copy: WorkloadCopy) -> None:
         work = self.work = ControllersAtWork(
             copy,
             (*workload.placed, *workload.waiting),
@@ -315,7 +315,7 @@ class _Run:
 
     def _decide(self, pod: Pod) -> Decision:
         self.attempts += 1
-        (decision,) = self.stack.enter_context(self.trial.placing([pod]))
+        (decision,) = self.stack.enter_context(self.trial.with_placed_pods([pod]))
         return decision
 
 
@@ -327,7 +327,7 @@ def _changed_fields(before: PodSpec, after: PodSpec) -> _Changes:
     }
 
 
-def _find_stranded_pods(workload: Workload, work: ControllersAtWork) -> Iterator[str]:
+def _find_stranded_pods(workload: OwnedPods, work: ControllersAtWork) -> Iterator[str]:
     """Pods with an identity of their own, an ordinal or a node, that had a node and have none."""
     for pod in workload.placed:
         match workload.owner.kind:

@@ -34,11 +34,11 @@ from podium.scheduler.explain.proposals.admitting import Admitting
 from podium.scheduler.explain.proposals.commands import commands_for
 from podium.scheduler.explain.proposals.evictions import propose_evictions, propose_priority
 from podium.scheduler.explain.proposals.machines import propose_larger_nodes, propose_nodes
-from podium.scheduler.explain.proposals.proposal import Proposal, Step
-from podium.scheduler.explain.proposals.rehearsal import Outcome, rehearse
+from podium.scheduler.explain.proposals.proposal import Proposal, ProposalStep
+from podium.scheduler.explain.proposals.rehearsal import RehearsalOutcome, rehearse
 from podium.scheduler.explain.proposals.shell import Kubectl
 from podium.scheduler.explain.proposals.situation import SearchSituation, look, refusal_of
-from podium.scheduler.explain.proposals.workload import Workload, workload_of
+from podium.scheduler.explain.proposals.workload import OwnedPods, workload_of
 from podium.scheduler.explain.trial import Trial
 from podium.scheduler.framework.explanations import disturbance
 from podium.scheduler.framework.plugin import ChangeKind, ProposedChange
@@ -54,7 +54,7 @@ _DISTURBANCE: Final = {
 }
 
 
-def propose_changes_of_plugins(situation: SearchSituation) -> Iterator[Step]:
+def propose_changes_of_plugins(situation: SearchSituation) -> Iterator[ProposalStep]:
     engine = situation.trial.engine
     # A pod of a scheduler that nobody serves is asked about as if it had another one.
     profile = engine.profiles.get(situation.pod.spec.scheduler_name, engine.first_profile)
@@ -68,7 +68,7 @@ def propose_changes_of_plugins(situation: SearchSituation) -> Iterator[Step]:
             if hypothesis is not situation.hypothesis:
                 kind = change.kind
                 weight = _DISTURBANCE[kind] if isinstance(kind, ChangeKind) else kind
-                yield Step(change.code, change.sentence, weight, hypothesis)
+                yield ProposalStep(change.code, change.sentence, weight, hypothesis)
 
 
 def _ask(plugin: Plugin, situation: SearchSituation) -> list[ProposedChange]:
@@ -82,7 +82,7 @@ def _ask(plugin: Plugin, situation: SearchSituation) -> list[ProposedChange]:
 _SCALED = frozenset({"Deployment", "ReplicaSet", "ReplicationController"})
 
 
-def propose_fewer_replicas(situation: SearchSituation) -> Iterator[Step]:
+def propose_fewer_replicas(situation: SearchSituation) -> Iterator[ProposalStep]:
     """Pods that wait go first when a workload is scaled down, so those that have a node stay."""
     workload = situation.workload
     if workload is None or not workload.placed:
@@ -95,7 +95,7 @@ def propose_fewer_replicas(situation: SearchSituation) -> Iterator[Step]:
             return
     elif workload.owner.kind not in _SCALED:
         return
-    yield Step(
+    yield ProposalStep(
         "scale-down",
         f"scale {workload.target} from {workload.wanted} to {left}, the pods that have a node",
         disturbance.SCALE_DOWN,
@@ -103,7 +103,7 @@ def propose_fewer_replicas(situation: SearchSituation) -> Iterator[Step]:
     )
 
 
-def propose_other_scheduler(situation: SearchSituation) -> Iterator[Step]:
+def propose_other_scheduler(situation: SearchSituation) -> Iterator[ProposalStep]:
     pod, profiles = situation.pod, situation.trial.engine.profiles
     name = pod.spec.scheduler_name
     if name in profiles:
@@ -119,7 +119,7 @@ def propose_other_scheduler(situation: SearchSituation) -> Iterator[Step]:
         )
 
 
-Family = Callable[[SearchSituation], Iterator[Step]]
+Family = Callable[[SearchSituation], Iterator[ProposalStep]]
 
 LIGHT: tuple[Family, ...] = (
     propose_other_scheduler,
@@ -149,7 +149,7 @@ MAX_REHEARSED = 4_000
 
 
 @dataclass(slots=True)
-class Answer:
+class ProposalAnswer:
     """`node` is where the pod goes as things are, after `victims` have left. Otherwise `reason` is
     why it does not fit and `proposals`, best first, are what would make it fit; `is_complete` is
     false if the search was cut short. A pod that has lost the node it had before it was bound is
@@ -164,7 +164,7 @@ class Answer:
     is_complete: bool = True
     victims: tuple[str, ...] = ()
     turned_away_from: str = ""
-    workload: Workload | None = None
+    workload: OwnedPods | None = None
 
 
 def find_proposals(
@@ -174,7 +174,7 @@ def find_proposals(
     server: Admitting | None = None,
     *,
     first_only: bool = False,
-) -> Answer:
+) -> ProposalAnswer:
     """What would make the pod of a trial fit, and its workload whole. `controllers` are objects
     that say how pods are replaced, as far as they are known; `kubectl` is how commands reach the
     cluster, and `server` is asked whether it takes what they write. With `first_only` the search
@@ -205,9 +205,9 @@ class _Search:
         self._most = min(MAX_TRIALS, max(MIN_TRIALS, MAX_NODE_LOOKS // nodes))
         self._rivals = _pods_ahead(trial)
 
-    def run(self) -> Answer:
+    def run(self) -> ProposalAnswer:
         trial, pod = self._trial, self._trial.pod
-        answer = Answer(pod, workload=self._workload)
+        answer = ProposalAnswer(pod, workload=self._workload)
         if pod.metadata.deletion_timestamp is not None:
             answer.reason = "it is being deleted, and a pod that is being deleted gets no node"
             return answer
@@ -258,7 +258,7 @@ class _Search:
 
     def _explore(
         self,
-        steps: tuple[Step, ...],
+        steps: tuple[ProposalStep, ...],
         hypothesis: Hypothesis,
         changes_left: int,
         families: tuple[Family, ...],
@@ -280,7 +280,7 @@ class _Search:
             elif self._prove(taken, among if steps else None):
                 self._kinds[code] += 1
 
-    def _has_part_of(self, steps: tuple[Step, ...]) -> bool:
+    def _has_part_of(self, steps: tuple[ProposalStep, ...]) -> bool:
         """Whether some of the changes are known to be enough."""
         sentences = {step.sentence for step in steps}
         return any(
@@ -293,17 +293,17 @@ class _Search:
         changes_left: int,
         families: tuple[Family, ...],
         among: frozenset[str] | None = None,
-    ) -> tuple[list[Step], frozenset[str] | None]:
+    ) -> tuple[list[ProposalStep], frozenset[str] | None]:
         """Changes that are worth a trial, the least disturbing first, and the nodes that they are
         for."""
-        with self._trial.supposing(hypothesis):
+        with self._trial.with_hypothesis(hypothesis):
             situation = look(self._trial, hypothesis, changes_left, among, self._workload)
             if situation.decision.bound is not None:
                 return [], None
             steps = [step for family in families for step in family(situation)]
         return sorted(steps, key=lambda step: step.disturbance), situation.targets
 
-    def _prove(self, steps: tuple[Step, ...], among: frozenset[str] | None) -> bool:
+    def _prove(self, steps: tuple[ProposalStep, ...], among: frozenset[str] | None) -> bool:
         """Rehearse the changes, and keep them if more pods get a node. Several of them have to be
         for the same nodes: where another node takes the pod, one was not needed."""
         trial, hypothesis = self._trial, steps[-1].hypothesis
@@ -312,7 +312,7 @@ class _Search:
             return False
         nodes = 0
         if not trial.engine.configuration.extenders and hypothesis.replicas is None:
-            with trial.supposing(hypothesis):
+            with trial.with_hypothesis(hypothesis):
                 feasible = trial.feasible(hypothesis.pod)
             nodes = len(feasible)
             if among is not None and not among.issuperset(feasible):
@@ -323,7 +323,7 @@ class _Search:
             self._found.setdefault(proposal.sentence, carried_out)
         return carried_out is not None
 
-    def _rehearse(self, hypothesis: Hypothesis) -> Outcome | None:
+    def _rehearse(self, hypothesis: Hypothesis) -> RehearsalOutcome | None:
         """It counts as one trial, however many pods take part."""
         count = self._trial.count
         outcome = rehearse(self._trial, hypothesis, self._workload, self._rivals, self._server)
@@ -332,7 +332,7 @@ class _Search:
         return outcome
 
 
-def _is_as_told(hypothesis: Hypothesis, outcome: Outcome) -> bool:
+def _is_as_told(hypothesis: Hypothesis, outcome: RehearsalOutcome) -> bool:
     """Whether nobody is evicted beyond those whom a proposal names."""
     if not hypothesis.preempted:
         return True

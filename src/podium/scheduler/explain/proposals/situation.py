@@ -13,8 +13,8 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.engine.decision import Decision
 from podium.scheduler.explain.causes.search import view_of
 from podium.scheduler.explain.hypothesis import Hypothesis
-from podium.scheduler.explain.proposals.proposal import Step
-from podium.scheduler.explain.proposals.workload import Workload
+from podium.scheduler.explain.proposals.proposal import ProposalStep
+from podium.scheduler.explain.proposals.workload import OwnedPods
 from podium.scheduler.explain.trial import Trial
 from podium.scheduler.framework.explanations.filter_examination import FilterExamination
 from podium.scheduler.framework.explanations.situation import Situation
@@ -28,7 +28,7 @@ class SearchSituation(Situation):
     hypothesis: Hypothesis
     decision: Decision
     filters: Mapping[str, FilterPlugin]
-    workload: Workload | None = None
+    workload: OwnedPods | None = None
 
     @property
     def targets(self) -> frozenset[str] | None:
@@ -37,8 +37,8 @@ class SearchSituation(Situation):
             return None
         return frozenset(name for names in self.near.values() for name in names)
 
-    def step_for_pod(self, code: str, sentence: str, disturbance: int, pod: Pod) -> Step:
-        return Step(code, sentence, disturbance, self.hypothesis.but_with(pod=pod))
+    def step_for_pod(self, code: str, sentence: str, disturbance: int, pod: Pod) -> ProposalStep:
+        return ProposalStep(code, sentence, disturbance, self.hypothesis.but_with(pod=pod))
 
 
 def look(
@@ -46,7 +46,7 @@ def look(
     hypothesis: Hypothesis,
     changes_left: int,
     among: frozenset[str] | None = None,
-    workload: Workload | None = None,
+    workload: OwnedPods | None = None,
 ) -> SearchSituation:
     """Try the pod in the cluster that is supposed at the moment, and ask all filters if it does
     not fit. `among` are the nodes that a change before this one was made for, `workload` is what

@@ -22,7 +22,7 @@ _ROLLS_OUT = frozenset({"Deployment", "DaemonSet"})
 
 
 @dataclass(frozen=True, slots=True)
-class Workload:
+class OwnedPods:
     """`placed` have a node, `waiting` have none; `wanted` is how many there are to be. `strategy`
     is how a controller brings a new template to them: at most `surge` pods more than wanted and
     `unavailable` fewer, where it is known."""
@@ -51,7 +51,7 @@ class Workload:
 
 def workload_of(
     pod: Pod, engine: Engine, controllers: Iterable[Controller] = ()
-) -> Workload | None:
+) -> OwnedPods | None:
     """The workload of a pod, None if nothing has made it; `controllers` are those that are known
     beside the ones that the engine reads."""
     catalog, placements = engine.cluster.catalog, engine.cluster.placements
@@ -79,7 +79,7 @@ def workload_of(
     if wanted is None or known is None:
         wanted = max(wanted or 0, len(placed) + len(waiting))
     strategy, surge, unavailable = _strategy(owner, known, wanted)
-    return Workload(
+    return OwnedPods(
         owner,
         namespace,
         wanted,

@@ -66,7 +66,7 @@ from podium.kubernetes.rules.node_affinity import NAME_FIELD
 from podium.kubernetes.strategy.workloads import job_labels
 from podium.scheduler.engine.scheduler import Engine
 from podium.scheduler.explain.proposals.admitting import as_json
-from podium.scheduler.explain.proposals.workload import Workload
+from podium.scheduler.explain.proposals.workload import OwnedPods
 
 RESOURCES: Final[dict[str, ResourceType]] = {
     each.kind: each
@@ -121,7 +121,7 @@ class WorkloadCopy:
 
 
 def copy_workload(
-    workload: Workload, asked: Pod, engine: Engine, added: Collection[str] = ()
+    workload: OwnedPods, asked: Pod, engine: Engine, added: Collection[str] = ()
 ) -> WorkloadCopy | None:
     """The workload as it is, for controllers that watch its stores from now on; the controllers'
     object itself is left to whoever puts it, as changed. Nodes that are `added` get pods of daemon
@@ -160,7 +160,7 @@ def made_anew(job: Job) -> Job:
 # --- the controllers' object ------------------------------------------------------------------
 
 
-def _from_pods(workload: Workload, asked: Pod) -> Controlled:
+def _from_pods(workload: OwnedPods, asked: Pod) -> Controlled:
     owner, reference = workload.owner, asked.metadata.controller
     is_direct = reference is not None and reference.kind == owner.kind
     uid = reference.uid if is_direct and reference is not None else owner.name
@@ -260,7 +260,7 @@ def _in_few_rounds(spec: DaemonSetSpec, nodes: int) -> DaemonSetSpec:
 
 
 def _put_dependents(
-    copy: WorkloadCopy, workload: Workload, asked: Pod, engine: Engine, added: Collection[str]
+    copy: WorkloadCopy, workload: OwnedPods, asked: Pod, engine: Engine, added: Collection[str]
 ) -> None:
     stores, controlled = copy.stores, copy.controlled
     for pod in workload.placed:

@@ -62,7 +62,7 @@ class ColumnVersion:
             column[older._rows] = older._values
         return column
 
-    def changed(self, rows: ChangedRows, values: Sequence[int] | Ints) -> "ColumnVersion":
+    def with_values(self, rows: ChangedRows, values: Sequence[int] | Ints) -> "ColumnVersion":
         """The next version, with other values at some rows; this one becomes past."""
         array = self._array
         if array is None:

@@ -126,10 +126,10 @@ def filters(
         head, rest = _head(template.filters, cycle, vectors)
     except Exception:  # the plain form says so in its place
         return run_filters(plugins, cycle, rows, vectors)
-    result = templates.filtered(rows, head)
+    result = templates.combine_head(rows, head)
     if rest or cycle.nominated:
         # Shared with other attempts: what is added from here on goes into a twin.
-        result = result.continued()
+        result = result.fork()
     return run_filters(rest, cycle, rows, None, result) if rest else result
 
 

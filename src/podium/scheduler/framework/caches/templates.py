@@ -228,7 +228,7 @@ class TemplateCache:
             self._account(part.nbytes)
         return part
 
-    def filtered(self, rows: Rows, head: Sequence[Rejection]) -> FilterResult:
+    def combine_head(self, rows: Rows, head: Sequence[Rejection]) -> FilterResult:
         """What the verdicts at the head of the chain come to; remembered vectors are replaced
         when they change, so the same vectors give the same result."""
         # Identities are safe as a key: `_Filtered` holds the verdicts, so none is given away again.

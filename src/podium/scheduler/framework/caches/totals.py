@@ -48,7 +48,7 @@ class Leaders:
             self._counts.append(count)
         self._elect()
 
-    def changed(self, column: Ints, rows: Sequence[int], were: Sequence[int]) -> None:
+    def update_rows(self, column: Ints, rows: Sequence[int], were: Sequence[int]) -> None:
         """Some rows of the column have other values than they had."""
         self._column = column
         if len(rows) == 1:
@@ -182,16 +182,16 @@ class Tally:
             values = self._constants[rows]
             for part in parts:
                 values += part[rows]
-            self.total, self.leaders = self.total.changed(rows, values), None
+            self.total, self.leaders = self.total.with_values(rows, values), None
 
     def _change_some(self, rows: list[int], parts: Parts) -> None:
         if rows:
             column = self.total.live
             were = [column.item(row) for row in rows]
             now = [sum([p.item(row) for p in parts], self._constants.item(row)) for row in rows]
-            self.total = self.total.changed(rows, now)
+            self.total = self.total.with_values(rows, now)
             if self.leaders is not None:
-                self.leaders.changed(self.total.live, rows, were)
+                self.leaders.update_rows(self.total.live, rows, were)
         if self.leaders is None:
             self.leaders = Leaders(self.total.live)
 

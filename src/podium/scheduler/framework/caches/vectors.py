@@ -257,7 +257,7 @@ class VectorCache:
             self._refilter(entry, plugin, cycle)
             return
         # A copy: decisions hold the verdict as it was.
-        values = self._renumbered(entry, cycle)
+        values = self._renumber(entry, cycle)
         for row, status in zip(rows, statuses, strict=True):
             values[row] = 0 if status is None else entry.number(status)
         entry.values = values
@@ -266,7 +266,7 @@ class VectorCache:
         entry.verdict = Verdict(values, lambda value: known[value - 1]) if rejects else None
         self._account(entry, values.nbytes)
 
-    def _renumbered(self, entry: FilterEntry, cycle: Cycle) -> Values:
+    def _renumber(self, entry: FilterEntry, cycle: Cycle) -> Values:
         """A copy of the verdict in which numbers stand for the entry's own statuses."""
         verdict = entry.verdict
         if entry.values is None or verdict is None:
@@ -296,8 +296,8 @@ def _patch_scores(
         # What normalising makes of an array may be that very array.
         raw = ColumnVersion.of_another(raw.live)
     if plugin.has_score_row and len(rows) <= FEW:
-        return raw.changed(rows, [_row_score(plugin, cycle, row) for row in rows])
-    return raw.changed(stale.array, plugin.score(cycle, stale.array))
+        return raw.with_values(rows, [_row_score(plugin, cycle, row) for row in rows])
+    return raw.with_values(stale.array, plugin.score(cycle, stale.array))
 
 
 def _row_score(plugin: ScorePlugin, cycle: Cycle, row: int) -> int:

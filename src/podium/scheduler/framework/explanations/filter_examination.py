@@ -49,7 +49,7 @@ class FilterExamination:
             return verdict
         return self._describe(plugin, verdict, int(verdict.values[self._position[node]]))
 
-    def rejected(self, plugin: str) -> Mask:
+    def mask_rejected(self, plugin: str) -> Mask:
         """Where a filter says no."""
         verdict = self._verdicts.get(plugin)
         if isinstance(verdict, Verdict):
@@ -57,7 +57,7 @@ class FilterExamination:
             return mask
         return np.full(len(self.nodes), verdict is not None, dtype=np.bool_)
 
-    def accepted(self) -> Mask:
+    def mask_accepted(self) -> Mask:
         """Where no filter says no, and where PreFilter lets the pod go."""
         fits: Mask = np.ones(len(self.nodes), dtype=np.bool_)
         if self.pre_filter.status is not None:
@@ -65,14 +65,14 @@ class FilterExamination:
         if self.pre_filter.nodes is not None:
             fits &= np.array([name in self.pre_filter.nodes for name in self.nodes], dtype=np.bool_)
         for plugin in self.plugins:
-            fits &= ~self.rejected(plugin)
+            fits &= ~self.mask_rejected(plugin)
         return fits
 
     def statuses(self, plugin: str) -> list[tuple[Status, Mask]]:
         """Each reason of a filter once, with the nodes that it is given for."""
         verdict = self._verdicts.get(plugin)
         if verdict is None or isinstance(verdict, Status):
-            return [] if verdict is None else [(verdict, self.rejected(plugin))]
+            return [] if verdict is None else [(verdict, self.mask_rejected(plugin))]
         return [
             (status, verdict.values == value)
             for value in np.unique(verdict.values).tolist()
@@ -125,7 +125,7 @@ class FilterExamination:
         """The nodes that no filter objects to."""
         free: Mask = np.ones(len(self.nodes), dtype=np.bool_)
         for plugin in self.plugins:
-            free &= ~self.rejected(plugin)
+            free &= ~self.mask_rejected(plugin)
         return tuple(self.nodes[at] for at in np.flatnonzero(free).tolist())
 
 

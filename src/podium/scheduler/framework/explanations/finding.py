@@ -135,7 +135,7 @@ def some(names: Sequence[str], most: int = MAX_NAMES) -> str:
     return f"{listed} and {left:,} more" if left > 0 else listed
 
 
-def joined(parts: Iterable[str], last: str = "and") -> str:
+def join_words(parts: Iterable[str], last: str = "and") -> str:
     """`a`, `a and b`, `a, b and c`"""
     found = list(parts)
     if len(found) < 2:
@@ -171,7 +171,7 @@ def selector_text(selector: Selector) -> str:
 
 def terms_text(terms: Iterable[NodeTerm]) -> str:
     """Terms of a node selector, one of which has to hold."""
-    return joined((term_text(term) for term in terms), "or")
+    return join_words((term_text(term) for term in terms), "or")
 
 
 def term_text(term: NodeTerm) -> str:

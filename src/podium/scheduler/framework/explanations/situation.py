@@ -113,7 +113,7 @@ class AttemptView:
         self.introduced = False
 
     def rejected(self, plugin: str) -> Mask:
-        return self.examination.rejected(plugin)
+        return self.examination.mask_rejected(plugin)
 
     def with_reason(self, plugin: str, reason: str) -> Mask:
         """Nodes that a plugin rejects for a reason."""

@@ -171,7 +171,7 @@ class DryRun:
     def _give_back_what_fits(
         self, nodes: list[_Node], trial: Cycle, answers: dict[int, Candidate | Status]
     ) -> None:
-        nodes = self._fitting(nodes, trial, answers, self._rules.refuse_emptied)
+        nodes = self._filter_nodes(nodes, trial, answers, self._rules.refuse_emptied)
         for node in nodes:
             node.leaving.sort(key=importance)
             node.violating, node.others = split_by_budget(node.leaving, self._budgets)
@@ -196,14 +196,14 @@ class DryRun:
         for node in nodes:
             self._move(trial, node.order[step], node.row, answers, added=True)
         refused: dict[int, Candidate | Status] = {}
-        self._fitting(nodes, trial, refused, self._rules.refuse_given_back)
+        self._filter_nodes(nodes, trial, refused, self._rules.refuse_given_back)
         for node in nodes:
             if node.row in refused:
                 self._move(trial, node.order[step], node.row, answers, added=False)
                 node.victims.append(node.order[step])
                 node.violations += step < len(node.violating)
 
-    def _fitting(
+    def _filter_nodes(
         self,
         nodes: list[_Node],
         trial: Cycle,
@@ -215,7 +215,7 @@ class DryRun:
             return []
         rows = np.fromiter((node.row for node in nodes), dtype=np.intp, count=len(nodes))
         result = self._profile.filter_rows(trial, rows)
-        passed = result.passed().tolist() if result.rejected_any else [True] * len(nodes)
+        passed = result.mask_passed().tolist() if result.rejected_any else [True] * len(nodes)
         against = refuse(trial)
         for position, node in enumerate(nodes):
             status = against if passed[position] else result.status(position)

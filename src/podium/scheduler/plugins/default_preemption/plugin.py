@@ -40,7 +40,7 @@ from podium.scheduler.framework.asking import (
     CallFailed,
     PreemptAnswer,
     PreemptCall,
-    Victims,
+    PreemptVictims,
     find_interested,
 )
 from podium.scheduler.framework.cycle import Cycle
@@ -94,7 +94,7 @@ class Negotiation:
         if not candidates or not extenders:
             return self._settle(candidates)
         victims = {
-            candidate.node_name: Victims(
+            candidate.node_name: PreemptVictims(
                 tuple(victim.pod for victim in candidate.victims), candidate.violations
             )
             for candidate in candidates
@@ -107,14 +107,14 @@ class Negotiation:
     ) -> Outcome:
         extender, left = extenders[0], extenders[1:]
         try:
-            return self.about(self._agreed(answers, extender), left)
+            return self.about(self._convert_answer(answers, extender), left)
         except _BadAnswer as problem:
             if extender.ignorable:
                 return self.about(candidates, left)
             # upstream: the nomination stays; the text joins the message of the attempt.
             return PostFilterResult(Code.ERROR, (f"preemption: {problem}",))
 
-    def _agreed(self, answers: Answers, extender: Extender) -> list[Candidate]:
+    def _convert_answer(self, answers: Answers, extender: Extender) -> list[Candidate]:
         (answer,) = answers
         if isinstance(answer, CallFailed):
             raise _BadAnswer(answer.problem)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.framework.explanations.finding import Finding, amount_text, joined
+from podium.scheduler.framework.explanations.finding import Finding, amount_text, join_words
 from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.framework.status import Status
 from podium.scheduler.plugins.dynamic_resources import DynamicResources
@@ -81,8 +81,8 @@ def _find_name(text: str, reason: str) -> str:
 
 def _shortage(view: AttemptView, short: list[str], mask: Mask) -> Finding:
     best = min(view.positions(mask), key=lambda position: _count_missing(view, short[0], position))
-    told = joined(f"{_amount(view, name, best)} {name}" for name in short)
-    free = joined(
+    told = join_words(f"{_amount(view, name, best)} {name}" for name in short)
+    free = join_words(
         f"{amount_text(name, _room(view, name, best)[0])} of"
         f" {amount_text(name, _room(view, name, best)[1])} {name}"
         for name in short
@@ -96,7 +96,7 @@ def _shortage(view: AttemptView, short: list[str], mask: Mask) -> Finding:
         ",".join(short),
         mask,
         clause,
-        f"lacks {joined(short)} for its ResourceClaims",
+        f"lacks {join_words(short)} for its ResourceClaims",
         facts={"resources": {name: _demand(view, name, best) for name in short}},
     )
 

@@ -27,8 +27,8 @@ from podium.scheduler.plugins.dynamic_resources.picks import (
     Constraint,
     EmptyConstraintError,
     Pick,
+    PickRules,
     Picks,
-    Rules,
     constraint_of,
 )
 from podium.scheduler.plugins.dynamic_resources.pools import NodePools
@@ -36,8 +36,8 @@ from podium.scheduler.plugins.dynamic_resources.requests import (
     ALL,
     MAX_RESULTS,
     AllocationError,
+    ClaimRequest,
     ClaimRequests,
-    Request,
 )
 from podium.scheduler.plugins.dynamic_resources.search_budget import (
     STEPS_PER_SECOND,
@@ -45,7 +45,7 @@ from podium.scheduler.plugins.dynamic_resources.search_budget import (
     TimedOut,
 )
 
-Order = Callable[[Request, Sequence[DeviceEntry], Usable], Sequence[DeviceEntry]]
+Order = Callable[[ClaimRequest, Sequence[DeviceEntry], Usable], Sequence[DeviceEntry]]
 """Of a request: beside which devices, and which ones it may have."""
 
 
@@ -63,7 +63,7 @@ _FAILED, _DONE, _TOO_BIG = _Outcome.FAILED, _Outcome.DONE, _Outcome.TOO_BIG
 
 
 @dataclass(frozen=True, slots=True)
-class Solution:
+class AllocationSolution:
     """Picks per claim, and per claim the index of the alternative each request got. `points` are
     those of the node under a strategy, 0 without one."""
 
@@ -79,7 +79,7 @@ class Allocator:
         self,
         claims: Sequence[ClaimRequests],
         allocated: AllocatedDevices,
-        rules: Rules,
+        rules: PickRules,
         timeout_s: float,
         strategy: DeviceStrategy | None = None,
     ) -> None:
@@ -97,7 +97,7 @@ class Allocator:
         node_name: str,
         labels: Mapping[str, str],
         budget: SearchBudget | None = None,
-    ) -> Solution | None:
+    ) -> AllocationSolution | None:
         """Devices for all claims on a node, or None if there is no way. The work is paid for from
         the budget of the attempt, if it has one.
 
@@ -133,7 +133,7 @@ class _Search:
         claims: Sequence[ClaimRequests],
         pools: NodePools,
         picks: Picks,
-        rules: Rules,
+        rules: PickRules,
         most_decisions: int | None,
         order: Order | None,
         budget: SearchBudget,
@@ -178,7 +178,7 @@ class _Search:
                     raise AllocationError(f"claim {key}, constraint #{number}: {problem}") from None
             self._constraints.append(constraints)
 
-    def _count(self, request: Request) -> int:
+    def _count(self, request: ClaimRequest) -> int:
         """How many devices a request needs on this node."""
         if request.problem is not None:
             raise AllocationError(request.problem)
@@ -202,14 +202,14 @@ class _Search:
         self._all[id(request)] = found
         return len(found)
 
-    def _wants(self, request: Request, entry: DeviceEntry) -> bool:
+    def _wants(self, request: ClaimRequest, entry: DeviceEntry) -> bool:
         known = self._wanted.setdefault(id(request), {})
         wanted = known.get(id(entry))
         if wanted is None:
             wanted = known[id(entry)] = self._is_selectable(request, entry)
         return wanted
 
-    def _is_selectable(self, request: Request, entry: DeviceEntry) -> bool:
+    def _is_selectable(self, request: ClaimRequest, entry: DeviceEntry) -> bool:
         if entry.device.binding_conditions and not self._rules.binding_conditions:
             return False
         if not request.wants(entry, self._budget):
@@ -228,7 +228,7 @@ class _Search:
             if any(self._wants(request, entry) for request in requests)
         ]
 
-    def _sequence(self, claim: int, request: Request, picked: int) -> Sequence[DeviceEntry]:
+    def _sequence(self, claim: int, request: ClaimRequest, picked: int) -> Sequence[DeviceEntry]:
         """The devices of the node in the order in which they are tried for a request, which stays
         the same from its first device to its last."""
         if self._order is None:
@@ -240,17 +240,17 @@ class _Search:
             self._sequences[id(request)] = self._order(request, near, usable)
         return self._sequences[id(request)]
 
-    def _is_usable(self, claim: int, request: Request, entry: DeviceEntry) -> bool:
+    def _is_usable(self, claim: int, request: ClaimRequest, entry: DeviceEntry) -> bool:
         return (
             not self._picks.is_busy(entry, request, claim)
             and self._wants(request, entry)
             and self._picks.has_room(entry, request)
         )
 
-    def run(self) -> Solution | None:
+    def run(self) -> AllocationSolution | None:
         if self._request(0, 0) is not _DONE:
             return None
-        return Solution(self._results, self._chosen)
+        return AllocationSolution(self._results, self._chosen)
 
     def _request(self, claim: int, number: int) -> _Outcome:
         """Go on with a request of a claim and everything behind it."""
@@ -272,7 +272,9 @@ class _Search:
             all_too_big &= outcome is _TOO_BIG
         return _TOO_BIG if all_too_big else _FAILED
 
-    def _pick(self, claim: int, number: int, request: Request, picked: int, start: int) -> _Outcome:
+    def _pick(
+        self, claim: int, number: int, request: ClaimRequest, picked: int, start: int
+    ) -> _Outcome:
         """Find the next device of a request, at or behind a position of the sequence."""
         self._budget.charge(1)
         if self._decisions_left is not None:
@@ -319,7 +321,7 @@ class _Search:
         self,
         claim: int,
         number: int,
-        request: Request,
+        request: ClaimRequest,
         picked: int,
         entry: DeviceEntry,
         following: int,

@@ -23,7 +23,7 @@ Asked = Mapping[str, tuple[int, Quantity]]
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class CapacityPolicy:
     """What amounts may be taken: a range with an optional step, or a list of values."""
 
     default: tuple[int, Quantity] | None
@@ -38,7 +38,7 @@ class Policy:
 class CapacityRule:
     value: int
     written: Quantity
-    policy: Policy | None
+    policy: CapacityPolicy | None
 
     def use(self, asked: tuple[int, Quantity] | None) -> tuple[int, Quantity]:
         """What a request takes of this capacity: (amount, how to write it)."""
@@ -102,11 +102,11 @@ def rules_of(capacity: Mapping[str, DeviceCapacity] | None) -> dict[str, Capacit
     }
 
 
-def _policy_of(written: CapacityRequestPolicy | None) -> Policy | None:
+def _policy_of(written: CapacityRequestPolicy | None) -> CapacityPolicy | None:
     if written is None:
         return None
     limits = written.valid_range
-    return Policy(
+    return CapacityPolicy(
         default=_pair(written.default),
         values=None
         if written.valid_values is None

@@ -23,7 +23,7 @@ from podium.scheduler.framework.explanations.finding import (
     Finding,
     Narrowing,
     count,
-    joined,
+    join_words,
     sentence,
     some,
     terms_text,
@@ -41,12 +41,12 @@ from podium.scheduler.plugins.dynamic_resources.extended_resources import extend
 from podium.scheduler.plugins.dynamic_resources.inventory import (
     DeviceEntry,
     DeviceId,
+    DeviceSelectorError,
     InventoryRules,
-    SelectorError,
 )
 from podium.scheduler.plugins.dynamic_resources.node_search import CLAIM_ELSEWHERE, INVALID
 from podium.scheduler.plugins.dynamic_resources.pools import GatherError, Supply
-from podium.scheduler.plugins.dynamic_resources.requests import ALL, Request, requests_of
+from podium.scheduler.plugins.dynamic_resources.requests import ALL, ClaimRequest, requests_of
 from podium.scheduler.plugins.dynamic_resources.taint_rules import all_tolerated
 from podium.scheduler.plugins.resources.extended_resource_classes import ExtendedResourceClasses
 
@@ -83,7 +83,7 @@ def _find_held_elsewhere(view: AttemptView, among: Mask) -> Iterator[Finding]:
         if allocation is None or allocation.node_selector is None:
             continue
         wanted = terms_text(parse_node_selector(allocation.node_selector))
-        devices = joined(
+        devices = join_words(
             f"{r.driver}/{r.pool}/{r.device}" for r in (allocation.devices.results or ())[:3]
         )
         clause = f"ResourceClaim {claim_key(claim)} holds {devices}, to be used with {wanted} only"
@@ -135,14 +135,14 @@ def _find_unserved(view: AttemptView, among: Mask) -> Iterator[Finding]:
             yield _find_constraint(claim, among)
             return
     if pending:
-        names = joined(claim_key(claim) for claim in pending)
+        names = join_words(claim_key(claim) for claim in pending)
         text = f"no node has devices for ResourceClaim {names} at once"
         yield Finding("too-few-devices", names, among, text, text)
 
 
 def _find_constraint(claim: ResourceClaim, among: Mask) -> Finding:
     written = claim.spec.devices.constraints or ()
-    told = joined(
+    told = join_words(
         f"matchAttribute {c.match_attribute}"
         if c.match_attribute
         else f"distinctAttribute {c.distinct_attribute}"
@@ -156,18 +156,18 @@ def _find_constraint(claim: ResourceClaim, among: Mask) -> Finding:
 
 
 def _find_shortage(
-    view: AttemptView, request: Request, stock: Stock, among: Mask
+    view: AttemptView, request: ClaimRequest, stock: Stock, among: Mask
 ) -> Finding | None:
     """Why no node of the stock can serve a request; None if some node can."""
     devices = {entry.id: entry for entries in stock.values() for entry in entries}
     of_class = {i: e for i, e in devices.items() if _in_class(request, e)}
     where = f"request {request.full_name} of ResourceClaim {request.claim}"
 
-    def finding(code: str, subject: str, text: str) -> Finding:
+    def make_finding(code: str, subject: str, text: str) -> Finding:
         return Finding(code, subject, among, text, text, facts={"claim": request.claim})
 
     if not of_class:
-        return finding("no-devices", request.claim, _no_devices(view, request, devices, where))
+        return make_finding("no-devices", request.claim, _no_devices(view, request, devices, where))
     failing: Counter[str] = Counter()
     chosen: dict[DeviceId, DeviceEntry] = {}
     for device, entry in of_class.items():
@@ -180,7 +180,7 @@ def _find_shortage(
         listed = "; ".join(
             f"{n:,} of {len(of_class):,} devices fail at {e}" for e, n in failing.most_common(3)
         )
-        return finding("device-selector", next(iter(failing)), f"{where}: {listed}")
+        return make_finding("device-selector", next(iter(failing)), f"{where}: {listed}")
     untainted = {i: e for i, e in chosen.items() if _is_tolerated(request, e)}
     if not untainted:
         taints = dict.fromkeys(
@@ -188,8 +188,8 @@ def _find_shortage(
             for e in chosen.values()
             for t in e.content.blocking_taints
         )
-        text = f"{where}: {_all(len(chosen))} taint {joined(taints)}"
-        return finding("device-taint", ",".join(taints), text)
+        text = f"{where}: {_all(len(chosen))} taint {join_words(taints)}"
+        return make_finding("device-taint", ",".join(taints), text)
     held = ClaimState.of(view.cluster).devices
     free = {i for i in untainted if request.admin or not held.is_dedicated(i)}
     if not free:
@@ -198,13 +198,13 @@ def _find_shortage(
             f"{where}: {_all(len(untainted), 'is', 'are')} allocated, to"
             f" {'ResourceClaim' if len(holders) == 1 else 'ResourceClaims'} {some(holders)}"
         )
-        return finding("devices-allocated", ",".join(holders[:20]), text)
+        return make_finding("devices-allocated", ",".join(holders[:20]), text)
     most = max(sum(e.id in free for e in entries) for entries in stock.values())
     if request.mode != ALL and most < request.count:
         taken = len(untainted) - len(free)
         text = f"{where} asks for {count(request.count, 'device')}; the best node has {most} free"
         text += f" ({taken:,} of {len(untainted):,} that match are allocated)" if taken else ""
-        return finding("too-few-devices", request.claim, text)
+        return make_finding("too-few-devices", request.claim, text)
     return None
 
 
@@ -215,7 +215,7 @@ def _all(number: int, singular: str = "has", plural: str = "have") -> str:
 
 
 def _no_devices(
-    view: AttemptView, request: Request, devices: dict[DeviceId, DeviceEntry], where: str
+    view: AttemptView, request: ClaimRequest, devices: dict[DeviceId, DeviceEntry], where: str
 ) -> str:
     """No device passes the selectors of the class."""
     class_ = request.class_
@@ -229,10 +229,10 @@ def _no_devices(
     text = f"{where}: none of {count(len(devices), 'device')} is of DeviceClass {name}"
     text += f" ({' && '.join(expressions)})" if expressions else ""
     drivers = sorted({device.driver for device in devices})
-    return f"{text}; there are devices of {joined(drivers)}"
+    return f"{text}; there are devices of {join_words(drivers)}"
 
 
-def _in_class(request: Request, entry: DeviceEntry) -> bool:
+def _in_class(request: ClaimRequest, entry: DeviceEntry) -> bool:
     selectors = request.class_.spec.selectors if request.class_ is not None else None
     return all(
         selector.cel is None or _matches(entry, selector.cel.expression)
@@ -240,7 +240,7 @@ def _in_class(request: Request, entry: DeviceEntry) -> bool:
     )
 
 
-def _failing_selector(request: Request, entry: DeviceEntry) -> str | None:
+def _failing_selector(request: ClaimRequest, entry: DeviceEntry) -> str | None:
     """The first selector of the request that a device does not pass."""
     for selector in request.selectors:
         if selector.cel is not None and not _matches(entry, selector.cel.expression):
@@ -251,11 +251,11 @@ def _failing_selector(request: Request, entry: DeviceEntry) -> str | None:
 def _matches(entry: DeviceEntry, expression: str) -> bool:
     try:
         return entry.content.matches(expression)
-    except SelectorError:
+    except DeviceSelectorError:
         return False
 
 
-def _is_tolerated(request: Request, entry: DeviceEntry) -> bool:
+def _is_tolerated(request: ClaimRequest, entry: DeviceEntry) -> bool:
     return all_tolerated(entry.content.blocking_taints, request.tolerations or ())
 
 

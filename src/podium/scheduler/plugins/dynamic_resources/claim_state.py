@@ -190,7 +190,7 @@ class ClaimState:
     def is_pending(self, uid: str) -> bool:
         return uid in self._pending
 
-    def pending(self, uid: str) -> AllocationResult | None:
+    def pending_allocation(self, uid: str) -> AllocationResult | None:
         return self._pending.get(uid)
 
     def start(self, uid: str, allocation: AllocationResult) -> None:

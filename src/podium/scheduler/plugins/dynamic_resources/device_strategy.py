@@ -48,7 +48,7 @@ from podium.scheduler.plugins.dynamic_resources.claim_state import AllocatedDevi
 from podium.scheduler.plugins.dynamic_resources.inventory import Content, DeviceEntry
 from podium.scheduler.plugins.dynamic_resources.picks import AvailableCounters, Pick, values_of
 from podium.scheduler.plugins.dynamic_resources.pools import NodePools
-from podium.scheduler.plugins.dynamic_resources.requests import Request
+from podium.scheduler.plugins.dynamic_resources.requests import ClaimRequest
 
 MAX_POINTS = 100
 _NOWHERE: Hashable = None
@@ -176,7 +176,7 @@ class DeviceStrategy:
 
     def order(
         self,
-        request: Request,
+        request: ClaimRequest,
         near: Sequence[DeviceEntry],
         usable: Usable,
         pools: NodePools,
@@ -211,7 +211,11 @@ class DeviceStrategy:
         return round((of_type + self.places.weight * together) / self.weight)
 
     def _rank(
-        self, request: Request, pools: NodePools, counters: AvailableCounters, entry: DeviceEntry
+        self,
+        request: ClaimRequest,
+        pools: NodePools,
+        counters: AvailableCounters,
+        entry: DeviceEntry,
     ) -> float:
         full = self._fullness(entry, pools, counters, request)
         return -full if self.fullest_first else full
@@ -232,7 +236,7 @@ class DeviceStrategy:
         entry: DeviceEntry,
         pools: NodePools,
         counters: AvailableCounters,
-        request: Request | None,
+        request: ClaimRequest | None,
     ) -> float:
         """The share of a device that is taken, with what a request would take of it."""
         if self.allocated.is_dedicated(entry.id):
@@ -240,7 +244,7 @@ class DeviceStrategy:
         shares = [*self._capacity(entry, request), *self._counters(entry, pools, counters, request)]
         return fsum(shares) / len(shares) if shares else 0.0
 
-    def _capacity(self, entry: DeviceEntry, request: Request | None) -> Iterable[float]:
+    def _capacity(self, entry: DeviceEntry, request: ClaimRequest | None) -> Iterable[float]:
         """A device that only one may have is as full as it would be of what the request asks for;
         one that is shared, with what all who have it consume."""
         content = entry.content
@@ -258,7 +262,7 @@ class DeviceStrategy:
         entry: DeviceEntry,
         pools: NodePools,
         counters: AvailableCounters,
-        request: Request | None,
+        request: ClaimRequest | None,
     ) -> Iterable[float]:
         if not entry.consumption:
             return

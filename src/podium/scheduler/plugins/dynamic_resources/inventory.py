@@ -66,7 +66,7 @@ class DeviceId(NamedTuple):
         return "/".join(self)
 
 
-class SelectorError(Exception):
+class DeviceSelectorError(Exception):
     """A selector that does not compile, or fails on a device."""
 
 
@@ -117,7 +117,7 @@ class Content:
             if budget is not None:
                 budget.charge_selector(expression, COST_LIMIT - max(meter.left, 0))
         if isinstance(result, str):
-            raise SelectorError(result)
+            raise DeviceSelectorError(result)
         return result
 
     def attribute(self, name: str) -> DeviceAttribute | None:

@@ -88,7 +88,7 @@ class NodeAllocatable:
             if not any(self._mappings(result) for result in results):
                 continue
             try:
-                resources = self._taken(claim, results)
+                resources = self._sum_taken(claim, results)
             except _Unreadable as problem:
                 return error(str(problem))
             if resources:
@@ -121,7 +121,7 @@ class NodeAllocatable:
                     return unresolvable(NOT_COVERED.format(name))
         return Footprint(statuses, to_vector(wanted))
 
-    def _taken(
+    def _sum_taken(
         self, claim: ResourceClaim, results: Sequence[DeviceRequestAllocationResult]
     ) -> dict[str, Quantity]:
         taken: dict[str, str] = {}

@@ -20,7 +20,11 @@ from podium.scheduler.cluster.nodes import NodeTable
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.diagnosis import Verdict, choosing
 from podium.scheduler.framework.status import Status, error, unresolvable
-from podium.scheduler.plugins.dynamic_resources.allocator import Allocator, NoDevices, Solution
+from podium.scheduler.plugins.dynamic_resources.allocator import (
+    AllocationSolution,
+    Allocator,
+    NoDevices,
+)
 from podium.scheduler.plugins.dynamic_resources.attempt_state import (
     ClaimsState,
     ExtendedClaim,
@@ -43,7 +47,7 @@ from podium.scheduler.plugins.dynamic_resources.node_allocatable import (
     NodeAllocatable,
     used_by_others,
 )
-from podium.scheduler.plugins.dynamic_resources.picks import Rules
+from podium.scheduler.plugins.dynamic_resources.picks import PickRules
 from podium.scheduler.plugins.dynamic_resources.pools import GatherError, NodePools, Supply
 from podium.scheduler.plugins.dynamic_resources.requests import (
     AllocationError,
@@ -98,7 +102,7 @@ class BindingDeadline:
     now_s: float
 
 
-class NodeSearch:
+class DeviceSearch:
     """The searches of one plugin instance."""
 
     def __init__(
@@ -109,7 +113,7 @@ class NodeSearch:
         classes: ExtendedResourceClasses,
         find_class: FindClass,
         gates: Mapping[str, bool],
-        rules: Rules,
+        rules: PickRules,
         timeout_s: float,
         strategy: DeviceStrategy | None = None,
         node_allocatable: NodeAllocatable | None = None,
@@ -152,7 +156,7 @@ class NodeSearch:
                 if short is not None:
                     failures[position] = short
                     values[position] = -1
-        blocked = self._blocked(state, rows, deadline)
+        blocked = self._mask_blocked(state, rows, deadline)
         if blocked is not None:
             values[blocked & (values == 0)] = _NUMBER[CLAIM_ELSEWHERE]
         return _verdict(values, failures)
@@ -183,7 +187,7 @@ class NodeSearch:
         both = np.rint(weighted / (strategy.weight + places.weight)).astype(np.int32)
         return alternatives * (MAX_POINTS + 1) + both
 
-    def blocking(
+    def find_blocking_claims(
         self, state: ClaimsState, rows: Rows, deadline: BindingDeadline | None
     ) -> list[int]:
         """Positions of the allocated claims that keep the pod from some of the rows, in the order
@@ -240,7 +244,7 @@ class NodeSearch:
                 allocated = [*zip(claims, allocations, strict=True), *allocated]
         return check.footprint(cycle.pod.pod, state.claim_uids, allocated) if allocated else None
 
-    def _blocked(
+    def _mask_blocked(
         self, state: ClaimsState, rows: Rows, deadline: BindingDeadline | None
     ) -> Mask | None:
         blocked: Mask | None = None
@@ -318,7 +322,9 @@ class NodeSearch:
         # What users wrote down themselves outweighs how full a node is.
         return SERVED, points * (MAX_POINTS + 1) + solution.points if self._strategy else points
 
-    def _solve(self, task: Task, row: int, budget: SearchBudget | None = None) -> Solution | None:
+    def _solve(
+        self, task: Task, row: int, budget: SearchBudget | None = None
+    ) -> AllocationSolution | None:
         return task.allocator.allocate(
             self._supply.pools_of(row),
             self._nodes.names[row],
@@ -358,7 +364,7 @@ class NodeSearch:
     ) -> Iterator[tuple[RowArray, Task | Status | None]]:
         """Nodes differ in which extended resources devices have to serve there."""
         mapped = [name for name in extended.resources if self._classes.find(name) is not None]
-        masks = [self._lacking(name, rows) for name in mapped]
+        masks = [self._mask_lacking(name, rows) for name in mapped]
         masks.extend(
             self._never_heard_of(name, rows) for name in extended.resources if name not in mapped
         )
@@ -370,7 +376,7 @@ class NodeSearch:
             else:
                 yield positions, self._task(state, tuple(mapped[index] for index in pattern))
 
-    def _lacking(self, resource: str, rows: RowArray) -> Mask:
+    def _mask_lacking(self, resource: str, rows: RowArray) -> Mask:
         """Rows whose nodes have nothing of a resource."""
         column = self._nodes.resources.find(resource)
         if column < 0:
@@ -380,7 +386,7 @@ class NodeSearch:
 
     def _never_heard_of(self, resource: str, rows: RowArray) -> Mask:
         """Rows whose nodes do not even list a resource."""
-        mask = self._lacking(resource, rows)
+        mask = self._mask_lacking(resource, rows)
         for position in np.flatnonzero(mask).tolist():
             node = self._nodes.objects[rows[position]]
             if node is not None and resource in (node.status.allocatable or {}):

@@ -20,7 +20,7 @@ from podium.scheduler.plugins.dynamic_resources.capacity import Amounts, has_roo
 from podium.scheduler.plugins.dynamic_resources.claim_state import AllocatedDevices
 from podium.scheduler.plugins.dynamic_resources.inventory import Content, DeviceEntry, DeviceId
 from podium.scheduler.plugins.dynamic_resources.pools import Counters, Pool
-from podium.scheduler.plugins.dynamic_resources.requests import AllocationError, Request
+from podium.scheduler.plugins.dynamic_resources.requests import AllocationError, ClaimRequest
 from podium.scheduler.plugins.dynamic_resources.taint_rules import all_tolerated
 
 Value = tuple[str, object]
@@ -154,7 +154,7 @@ class Pick:
     `counted` says that the counters of its pool were charged for this pick.
     """
 
-    request: Request
+    request: ClaimRequest
     entry: DeviceEntry
     taken: dict[str, tuple[int, Quantity]] | None
     held_by: tuple[Constraint, ...]
@@ -184,7 +184,7 @@ class AvailableCounters:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class PickRules:
     """Features that change what may be picked."""
 
     sharing: bool = True
@@ -198,7 +198,7 @@ class Picks:
     """The picks of one search on one node."""
 
     def __init__(
-        self, allocated: AllocatedDevices, counters: AvailableCounters, rules: Rules
+        self, allocated: AllocatedDevices, counters: AvailableCounters, rules: PickRules
     ) -> None:
         self._allocated = allocated
         self._counters = counters
@@ -208,14 +208,14 @@ class Picks:
         self._shares: dict[DeviceId, int] = {}
         self._used: dict[str, Counters] = {}
 
-    def is_busy(self, entry: DeviceEntry, request: Request, claim: int) -> bool:
+    def is_busy(self, entry: DeviceEntry, request: ClaimRequest, claim: int) -> bool:
         """Whether the device is in use, as far as this kind of request minds."""
         holders = self._holders.get(entry.id)
         if request.admin:
             return holders is not None and claim in holders
         return bool(holders) or self._allocated.is_dedicated(entry.id)
 
-    def has_room(self, entry: DeviceEntry, request: Request) -> bool:
+    def has_room(self, entry: DeviceEntry, request: ClaimRequest) -> bool:
         if not self._rules.sharing:
             return True
         content = entry.content
@@ -229,7 +229,7 @@ class Picks:
         self,
         entry: DeviceEntry,
         pool: Pool,
-        request: Request,
+        request: ClaimRequest,
         claim: int,
         constraints: list[Constraint],
         *,
@@ -290,7 +290,12 @@ class Picks:
         return entry.id in self._allocated.consumed or entry.id in self._taking
 
     def _constrain(
-        self, entry: DeviceEntry, request: Request, constraints: list[Constraint], *, must: bool
+        self,
+        entry: DeviceEntry,
+        request: ClaimRequest,
+        constraints: list[Constraint],
+        *,
+        must: bool,
     ) -> tuple[Constraint, ...] | None:
         held_by: list[Constraint] = []
         for constraint in constraints:

@@ -79,10 +79,10 @@ from podium.scheduler.plugins.dynamic_resources.node_allocatable import NodeAllo
 from podium.scheduler.plugins.dynamic_resources.node_search import (
     CLAIM_ELSEWHERE,
     BindingDeadline,
-    NodeSearch,
+    DeviceSearch,
 )
 from podium.scheduler.plugins.dynamic_resources.outcome import claims_after_binding, recorded_claims
-from podium.scheduler.plugins.dynamic_resources.picks import Rules
+from podium.scheduler.plugins.dynamic_resources.picks import PickRules
 from podium.scheduler.plugins.dynamic_resources.pools import Supply
 from podium.scheduler.plugins.dynamic_resources.preparation import ClaimHints, Preparation
 from podium.scheduler.plugins.resources.extended_resource_classes import ExtendedResourceClasses
@@ -127,7 +127,7 @@ class DynamicResources(
         settings = args if isinstance(args, DynamicResourcesArgs) else DynamicResourcesArgs()
         gates, cluster = handle.gates, handle.cluster
         self._enabled = gates["DynamicResourceAllocation"]
-        rules = Rules(
+        rules = PickRules(
             sharing=gates["DRAConsumableCapacity"],
             partitions=gates["DRAPartitionableDevices"],
             taints=gates["DRADeviceTaints"],
@@ -152,7 +152,7 @@ class DynamicResources(
             places = DevicePlaces(written.locality)
             self._strategy = DeviceStrategy(fullest_first, places, self._claims.devices)
             self._node_places = NodePlaces(written.locality, cluster.nodes)
-        self._search = NodeSearch(
+        self._search = DeviceSearch(
             cluster.nodes,
             self._supply,
             self._claims.devices,
@@ -278,7 +278,9 @@ class DynamicResources(
             and status.plugin == self.name
             and status.reasons == CLAIM_ELSEWHERE.reasons
         ]
-        return self._search.blocking(state, np.array(rows, dtype=np.intp), self._deadline())
+        return self._search.find_blocking_claims(
+            state, np.array(rows, dtype=np.intp), self._deadline()
+        )
 
     def score_depends(self, cycle: Cycle) -> Dependence | None:
         state = cycle.states.get(self.name)

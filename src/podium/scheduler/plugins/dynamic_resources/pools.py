@@ -29,9 +29,9 @@ from podium.scheduler.plugins.dynamic_resources.claim_state import (
 )
 from podium.scheduler.plugins.dynamic_resources.inventory import (
     DeviceEntry,
+    DeviceSelectorError,
     Inventory,
     InventoryRules,
-    SelectorError,
     SliceEntry,
 )
 
@@ -275,13 +275,13 @@ class Supply:
         total: Ints = np.zeros(self._nodes.size, dtype=np.int64)
         used: Ints = np.zeros(self._nodes.size, dtype=np.int64)
         for row in np.flatnonzero(self._nodes.present[: self._nodes.size]).tolist():
-            found = self._selected(row, key)
+            found = self._select_devices(row, key)
             total[row] = len(found)
             used[row] = sum(self._claims.devices.is_held(entry.id) for entry in found)
         self._counts[key] = (version, total, used)
         return total, used
 
-    def _selected(self, row: int, expressions: tuple[str, ...]) -> list[DeviceEntry]:
+    def _select_devices(self, row: int, expressions: tuple[str, ...]) -> list[DeviceEntry]:
         """Devices in reach of a node that pass all selectors.
 
         upstream: slices count as they are here, also those of an outdated or incomplete pool.
@@ -305,5 +305,5 @@ def _in_reach(entry: DeviceEntry, name: str, labels: Mapping[str, str]) -> bool:
 def _matches(entry: DeviceEntry, expressions: tuple[str, ...]) -> bool:
     try:
         return all(entry.content.matches(expression) for expression in expressions)
-    except SelectorError:
+    except DeviceSelectorError:
         return False

@@ -122,7 +122,7 @@ class Preparation:
         if allocation is not None:
             state.claims.append(PodClaim(claim, _terms(allocation)))
             return
-        found = self._claims.pending(claim.metadata.uid)
+        found = self._claims.pending_allocation(claim.metadata.uid)
         if found is not None and claim.metadata.uid in pending:
             state.claims.append(PodClaim(claim, _terms(found), pending=found))
             return

@@ -1,8 +1,8 @@
 """What claims ask for, in the form the search wants it.
 
-A request of a claim is either exact or a list of alternatives; both become `Request`s with a class,
-selectors and a count. What is wrong with one is kept in it, because upstream reports problems in
-the order of claims and requests, mixed with those that depend on the node.
+A request of a claim is either exact or a list of alternatives; both become `ClaimRequest`s with a
+class, selectors and a count. What is wrong with one is kept in it, because upstream reports
+problems in the order of claims and requests, mixed with those that depend on the node.
 
 Source: `Allocate` and `validateDeviceRequest` in
 `staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/allocator_incubating.go`.
@@ -22,7 +22,7 @@ from podium.kubernetes.kinds.devices import (
 )
 from podium.scheduler.plugins.dynamic_resources.capacity import Asked, asked_of
 from podium.scheduler.plugins.dynamic_resources.claim_state import claim_key
-from podium.scheduler.plugins.dynamic_resources.inventory import DeviceEntry, SelectorError
+from podium.scheduler.plugins.dynamic_resources.inventory import DeviceEntry, DeviceSelectorError
 from podium.scheduler.plugins.dynamic_resources.search_budget import SearchBudget
 
 MAX_RESULTS = 32
@@ -36,7 +36,7 @@ class AllocationError(Exception):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Request:
+class ClaimRequest:
     """One request, or one alternative of a request."""
 
     claim: str
@@ -74,7 +74,7 @@ class Request:
                         selector.cel.expression, budget
                     ):
                         return False
-                except SelectorError as problem:
+                except DeviceSelectorError as problem:
                     name = self.class_.metadata.name
                     raise AllocationError(f"class {name}: selector #{number}: {problem}") from None
         for number, selector in enumerate(self.selectors):
@@ -83,7 +83,7 @@ class Request:
                     selector.cel.expression, budget
                 ):
                     return False
-            except SelectorError as problem:
+            except DeviceSelectorError as problem:
                 raise AllocationError(
                     f"claim {self.claim}: selector #{number}: {problem}"
                 ) from None
@@ -95,7 +95,7 @@ class ClaimRequests:
     """All requests of one claim: per request its alternatives, one if it is exact."""
 
     claim: ResourceClaim
-    requests: Sequence[Sequence[Request]]
+    requests: Sequence[Sequence[ClaimRequest]]
 
 
 def requests_of(
@@ -112,7 +112,7 @@ def requests_of(
 
 def _alternatives(
     claim: ResourceClaim, request: DeviceRequest, find_class: FindClass, gates: Mapping[str, bool]
-) -> Sequence[Request]:
+) -> Sequence[ClaimRequest]:
     wanted: Sequence[ExactDeviceRequest | DeviceSubRequest] = request.first_available or (
         (request.exactly or ExactDeviceRequest()),
     )
@@ -127,7 +127,7 @@ def _request(
     find_class: FindClass,
     gates: Mapping[str, bool],
     problem: str | None,
-) -> Request:
+) -> ClaimRequest:
     alternative = part.name if isinstance(part, DeviceSubRequest) else ""
     admin_access = part.admin_access if isinstance(part, ExactDeviceRequest) else None
     where = f"claim {claim_key(claim)}, request {alternative or request.name}"
@@ -136,7 +136,7 @@ def _request(
     if problem is None:
         admin_allowed = admin_access is None or gates["DRAAdminAccess"]
         problem = _problem(where, part, class_, mode, admin_allowed=admin_allowed)
-    return Request(
+    return ClaimRequest(
         claim=claim_key(claim),
         base=request.name,
         alternative=alternative,

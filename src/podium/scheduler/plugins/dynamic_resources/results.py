@@ -32,21 +32,21 @@ from podium.kubernetes.kinds.devices import (
 from podium.kubernetes.kinds.pod import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from podium.scheduler.cluster.growth import wider
 from podium.scheduler.cluster.nodes import NodeTable
-from podium.scheduler.plugins.dynamic_resources.allocator import Solution
+from podium.scheduler.plugins.dynamic_resources.allocator import AllocationSolution
 from podium.scheduler.plugins.dynamic_resources.claim_state import AllocatedDevices
 from podium.scheduler.plugins.dynamic_resources.picks import Pick
 from podium.scheduler.plugins.dynamic_resources.pools import Supply
 from podium.scheduler.plugins.dynamic_resources.requests import (
     AllocationError,
+    ClaimRequest,
     ClaimRequests,
-    Request,
 )
 
 FROM_CLASS, FROM_CLAIM = "FromClass", "FromClaim"
 
 
 def allocations_of(
-    solution: Solution, claims: Sequence[ClaimRequests], node_name: str
+    solution: AllocationSolution, claims: Sequence[ClaimRequests], node_name: str
 ) -> list[AllocationResult]:
     """One allocation per claim; raises AllocationError."""
     return [
@@ -55,7 +55,7 @@ def allocations_of(
     ]
 
 
-def check_reach(solution: Solution, claims: Sequence[ClaimRequests]) -> None:
+def check_reach(solution: AllocationSolution, claims: Sequence[ClaimRequests]) -> None:
     """Find out whether a solution can be written as allocations; raises AllocationError."""
     for claim, picks in zip(claims, solution.picks, strict=True):
         _selector_of(claim, picks, "")
@@ -106,9 +106,9 @@ def _result(pick: Pick, share: str) -> DeviceRequestAllocationResult:
     )
 
 
-def _class_config(granted: Sequence[Request]) -> list[DeviceAllocationConfiguration]:
+def _class_config(granted: Sequence[ClaimRequest]) -> list[DeviceAllocationConfiguration]:
     """The configuration of each class, once, for all requests that use the class."""
-    users: dict[str, list[Request]] = {}
+    users: dict[str, list[ClaimRequest]] = {}
     for request in granted:
         if request.class_ is not None:
             users.setdefault(request.class_.metadata.name, []).append(request)
@@ -125,7 +125,7 @@ def _class_config(granted: Sequence[Request]) -> list[DeviceAllocationConfigurat
 
 
 def _claim_config(
-    claim: ClaimRequests, granted: Sequence[Request]
+    claim: ClaimRequests, granted: Sequence[ClaimRequest]
 ) -> list[DeviceAllocationConfiguration]:
     """The claim's own configuration.
 
@@ -251,7 +251,7 @@ class SearchMemory:
 MAX_ALTERNATIVES = 8
 
 
-def points_of_solution(claims: Sequence[ClaimRequests], solution: Solution) -> int:
+def points_of_solution(claims: Sequence[ClaimRequests], solution: AllocationSolution) -> int:
     """Points of claims that are allocated now."""
     return sum(
         MAX_ALTERNATIVES - index

@@ -187,7 +187,7 @@ def count_required(
     unwanted = tuple([(term.topology_key, queries.query(term)) for term in terms.required_anti])
     objecting = [
         (term.term.topology_key, counter)
-        for term, counter in carried.matching("required_anti", shape)
+        for term, counter in carried.find_matching("required_anti", shape)
         if counter.total
     ]
     own = OwnTerms(
@@ -370,10 +370,10 @@ def _contributions(
 ) -> Iterator[Contribution]:
     shape = cycle.pod.shape
     if hard_weight > 0:
-        for required, counter in carried.matching("required_affinity", shape):
+        for required, counter in carried.find_matching("required_affinity", shape):
             if counter.total:
                 yield required.term.topology_key, hard_weight, counter
     for kind, sign in _SIGNS:
-        for preferred, counter in carried.matching(kind, shape):
+        for preferred, counter in carried.find_matching(kind, shape):
             if counter.total:
                 yield preferred.term.topology_key, sign * preferred.weight, counter

@@ -21,7 +21,7 @@ from podium.scheduler.framework.explanations import disturbance
 from podium.scheduler.framework.explanations.finding import (
     Finding,
     Narrowing,
-    joined,
+    join_words,
     or_rather,
     selector_text,
     some,
@@ -46,8 +46,8 @@ def narrow_by_affinity(view: AttemptView) -> Narrowing:
     """Where required pod affinity lets the pod go."""
     failed = view.with_reason(InterPodAffinity.name, REASON_AFFINITY)
     terms = view.shape.affinity.required_affinity
-    wanted = joined(f"a pod with {selector_text(term.selector)}" for term in terms)
-    keys = joined(dict.fromkeys(term.topology_key for term in terms))
+    wanted = join_words(f"a pod with {selector_text(term.selector)}" for term in terms)
+    keys = join_words(dict.fromkeys(term.topology_key for term in terms))
     if keys == HOSTNAME:
         plural, singular = f"run {wanted}", f"runs {wanted}"
     else:
@@ -64,7 +64,7 @@ def find_affinity(view: AttemptView, among: Mask) -> list[Finding]:
     unlabelled = _find_unlabelled(view, among, terms)
     if unlabelled is not None:
         return [unlabelled]
-    wanted = joined(selector_text(term.selector) for term in terms)
+    wanted = join_words(selector_text(term.selector) for term in terms)
     query = TermQueries(view.catalog).query(*terms)
     there = _counts(view, query)
     if not there.any():
@@ -131,7 +131,7 @@ def _find_nobody(
     view: AttemptView, among: Mask, terms: Sequence[AffinityTerm], wanted: str
 ) -> Finding:
     namespaces = sorted(frozenset().union(*(term.namespaces for term in terms)))
-    where = joined(namespaces) or "those that its namespaceSelector selects"
+    where = join_words(namespaces) or "those that its namespaceSelector selects"
     clause = (
         f"the pod's affinity asks for a pod with {wanted} in namespace {where}; there is no pod"
     )
@@ -171,7 +171,7 @@ def _find_own_anti(view: AttemptView, among: Mask) -> Iterator[Finding]:
 def _find_existing_anti(view: AttemptView, among: Mask) -> Iterator[Finding]:
     carried = CarriedTerms(view.catalog, view.cluster.classes)
     left = among
-    for carried_term, counter in carried.matching("required_anti", view.shape):
+    for carried_term, counter in carried.find_matching("required_anti", view.shape):
         term = carried_term.term
         there = view.cluster.classes.column(counter)[view.rows]
         nodes = left & _in_domains(view, term.topology_key, there)

@@ -89,7 +89,7 @@ class InterPodAffinity(
         terms = shape.affinity
         if terms.required_affinity or terms.required_anti:
             return False
-        return not self._carried.matching("required_anti", shape)
+        return not self._carried.find_matching("required_anti", shape)
 
     def looks_at_sums(self, cycle: Cycle) -> bool:
         """Others' terms stay as they are while pods without any come."""
@@ -136,7 +136,7 @@ class InterPodAffinity(
         if self._own_preferences_only:
             return True
         kinds: tuple[TermKind, ...] = ("preferred_affinity", "preferred_anti", "required_affinity")
-        return not any(self._carried.matching(kind, shape) for kind in kinds)
+        return not any(self._carried.find_matching(kind, shape) for kind in kinds)
 
     def score(self, cycle: Cycle, rows: Rows) -> Ints:
         return self._score_state(cycle).raw(rows)

@@ -90,9 +90,11 @@ class CarriedTerms:
         self._version = (-1, -1)
         self._matched: dict[tuple[PodShape, TermKind], _Matched] = {}
 
-    def matching(self, kind: TermKind, shape: PodShape) -> Sequence[tuple[CarriedTerm, PodCounter]]:
+    def find_matching(
+        self, kind: TermKind, shape: PodShape
+    ) -> Sequence[tuple[CarriedTerm, PodCounter]]:
         """Matching terms with their carriers; a counter may count nobody at the moment."""
-        carried = self._classes.carried(kind)
+        carried = self._classes.carried_terms(kind)
         if not carried:
             return ()
         version = (self._catalog.version(Namespace), self._classes.carried_epoch)

@@ -27,7 +27,7 @@ from podium.scheduler.framework.explanations.finding import (
     Relaxation,
     count,
     counted_values,
-    joined,
+    join_words,
     or_rather,
     sentence,
     some,
@@ -61,7 +61,7 @@ def selector_text(view: AttemptView) -> str:
         left = len(required.terms) - len(told)
         if left:
             told.append(f"{left} more terms")
-        parts.append(joined(told, "or"))
+        parts.append(join_words(told, "or"))
     return ", ".join(parts) or "the scheduler's addedAffinity"
 
 
@@ -108,7 +108,7 @@ def explain_name_conflict(pod: Pod) -> RefusalCause:
         for value in field.values or ()
     ]
     clause = (
-        f"the pod's node affinity asks for a node that is named {joined(names)} at once,"
+        f"the pod's node affinity asks for a node that is named {join_words(names)} at once,"
         " which no node can be"
     )
     facts: dict[str, JsonValue] = {"names": [*names]}
@@ -212,13 +212,13 @@ def _nearest(condition: Requirement, values: Sequence[tuple[str, int]]) -> str:
 
 
 def _find_unnamed(view: AttemptView, among: Mask, names: Sequence[str]) -> Finding:
-    clause = f"there is no node named {joined(names, 'or')}"
+    clause = f"there is no node named {join_words(names, 'or')}"
     return Finding(
         "node-name-missing",
         ",".join(names),
         among,
         clause,
-        f"the node is not named {joined(names, 'or')}",
+        f"the node is not named {join_words(names, 'or')}",
         _describer(view),
         facts={"names": list(names)},
         relax=lambda: _without_selectors(view.pod),

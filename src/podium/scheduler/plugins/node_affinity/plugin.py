@@ -205,7 +205,7 @@ def _fails(required: RequiredNodeAffinity, node: Node) -> bool:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Demand:
+class LabelDemand:
     """`term` is -1 for an entry of nodeSelector, whose key `key` is; otherwise `place` says which
     of the term's expressions, or fields if `is_field`."""
 
@@ -230,14 +230,14 @@ class Demand:
         return str(Requirement(self.key, self.operator, frozenset(self.values)))
 
 
-Rewrite = Callable[[Demand], tuple[str, ...] | None]
+Rewrite = Callable[[LabelDemand], tuple[str, ...] | None]
 """The new values of a demand; None drops it."""
 
 
-def demands_of(pod: Pod) -> tuple[list[Demand], list[list[Demand]]]:
+def demands_of(pod: Pod) -> tuple[list[LabelDemand], list[list[LabelDemand]]]:
     """(entries of nodeSelector, demands of each affinity term)."""
     entries = [
-        Demand(-1, 0, False, key, IN, (value,))
+        LabelDemand(-1, 0, False, key, IN, (value,))
         for key, value in (pod.spec.node_selector or {}).items()
     ]
     written = required_selector(pod)
@@ -245,18 +245,18 @@ def demands_of(pod: Pod) -> tuple[list[Demand], list[list[Demand]]]:
     return entries, [demands_of_term(index, term) for index, term in enumerate(terms)]
 
 
-def demands_of_term(index: int, term: NodeSelectorTerm) -> list[Demand]:
+def demands_of_term(index: int, term: NodeSelectorTerm) -> list[LabelDemand]:
     found = []
     for is_field, listed in ((False, term.match_expressions), (True, term.match_fields)):
         for place, each in enumerate(listed or ()):
             values = tuple(each.values or ())
-            found.append(Demand(index, place, is_field, each.key, each.operator, values))
+            found.append(LabelDemand(index, place, is_field, each.key, each.operator, values))
     return found
 
 
 def unmet_demands(
-    entries: list[Demand], terms: list[list[Demand]], node: Node
-) -> tuple[Demand, ...]:
+    entries: list[LabelDemand], terms: list[list[LabelDemand]], node: Node
+) -> tuple[LabelDemand, ...]:
     unmet = [demand for demand in entries if not demand.matches(node)]
     if terms:
         per_term = [[demand for demand in term if not demand.matches(node)] for term in terms]
@@ -265,7 +265,7 @@ def unmet_demands(
     return tuple(unmet)
 
 
-def rewrite_demands(pod: Pod, demands: Iterable[Demand], rewrite: Rewrite) -> Pod:
+def rewrite_demands(pod: Pod, demands: Iterable[LabelDemand], rewrite: Rewrite) -> Pod:
     """The pod with other values in some of its demands, or without them."""
     changed = {demand: rewrite(demand) for demand in demands}
     selector = dict(pod.spec.node_selector or {})
@@ -280,7 +280,7 @@ def rewrite_demands(pod: Pod, demands: Iterable[Demand], rewrite: Rewrite) -> Po
     return _rewrite_terms(replace(pod, spec=spec), changed)
 
 
-def rename_keys(pod: Pod, keys: Mapping[Demand, str]) -> Pod:
+def rename_keys(pod: Pod, keys: Mapping[LabelDemand, str]) -> Pod:
     """The pod with other labels in some of its demands, which keep their values."""
     renamed = {demand.key: key for demand, key in keys.items() if demand.term < 0}
     selector = {
@@ -297,7 +297,7 @@ def rename_keys(pod: Pod, keys: Mapping[Demand, str]) -> Pod:
     return _with_terms(pod, rename) if places else pod
 
 
-def _rewrite_terms(pod: Pod, changed: dict[Demand, tuple[str, ...] | None]) -> Pod:
+def _rewrite_terms(pod: Pod, changed: dict[LabelDemand, tuple[str, ...] | None]) -> Pod:
     if not any(demand.term >= 0 for demand in changed):
         return pod
     return _with_terms(pod, lambda index, term: _rewrite_term(index, term, changed))
@@ -329,11 +329,11 @@ def _with_terms(pod: Pod, change: Callable[[int, NodeSelectorTerm], NodeSelector
 
 
 def _rewrite_term(
-    index: int, term: NodeSelectorTerm, changed: dict[Demand, tuple[str, ...] | None]
+    index: int, term: NodeSelectorTerm, changed: dict[LabelDemand, tuple[str, ...] | None]
 ) -> NodeSelectorTerm:
     places = {(d.is_field, d.place): values for d, values in changed.items() if d.term == index}
 
-    def rewritten(
+    def rewrite_listed(
         listed: tuple[NodeSelectorRequirement, ...] | None, is_field: bool
     ) -> tuple[NodeSelectorRequirement, ...] | None:
         kept = []
@@ -344,6 +344,6 @@ def _rewrite_term(
         return tuple(kept) or None
 
     return NodeSelectorTerm(
-        match_expressions=rewritten(term.match_expressions, is_field=False),
-        match_fields=rewritten(term.match_fields, is_field=True),
+        match_expressions=rewrite_listed(term.match_expressions, is_field=False),
+        match_fields=rewrite_listed(term.match_fields, is_field=True),
     )

@@ -18,7 +18,7 @@ from podium.scheduler.framework.explanations.finding import TYPO
 from podium.scheduler.framework.explanations.situation import MAX_STEPS_OF_A_KIND, Situation
 from podium.scheduler.framework.plugin import ProposedChange
 from podium.scheduler.plugins.node_affinity.plugin import (
-    Demand,
+    LabelDemand,
     NodeAffinity,
     demands_of,
     demands_of_term,
@@ -46,14 +46,14 @@ def propose_other_labels(situation: Situation) -> Iterator[ProposedChange]:
         yield situation.change_pod("drop-node-selector", f"drop {told}", weight, changed)
 
 
-def _is_hopeless(situation: Situation, demand: Demand) -> bool:
+def _is_hopeless(situation: Situation, demand: LabelDemand) -> bool:
     """Whether no node at all meets a demand."""
     return not any(demand.matches(node) for node in situation.all_nodes())
 
 
-def _nodes_by_unmet(situation: Situation) -> dict[tuple[Demand, ...], list[Node]]:
+def _nodes_by_unmet(situation: Situation) -> dict[tuple[LabelDemand, ...], list[Node]]:
     entries, terms = demands_of(situation.pod)
-    groups: dict[tuple[Demand, ...], list[Node]] = defaultdict(list)
+    groups: dict[tuple[LabelDemand, ...], list[Node]] = defaultdict(list)
     pinned = is_daemon(situation.pod)
     for node in _targets(situation):
         unmet = unmet_demands(entries, terms, node)
@@ -74,7 +74,7 @@ def _targets(situation: Situation) -> Iterator[Node]:
 
 
 def _propose_values(
-    situation: Situation, unmet: tuple[Demand, ...], nodes: list[Node], hopeless: bool
+    situation: Situation, unmet: tuple[LabelDemand, ...], nodes: list[Node], hopeless: bool
 ) -> Iterator[ProposedChange]:
     """Values that nodes have in place of those that none has, the most alike or frequent first."""
     choices: dict[tuple[tuple[str, ...], ...], int] = defaultdict(int)
@@ -105,7 +105,7 @@ def _propose_values(
         )
 
 
-def _propose_keys(situation: Situation, unmet: tuple[Demand, ...]) -> Iterator[ProposedChange]:
+def _propose_keys(situation: Situation, unmet: tuple[LabelDemand, ...]) -> Iterator[ProposedChange]:
     """Labels that nodes have in place of those that none has and that are spelt nearly so."""
     labels = situation.cluster.nodes.labels
     keys = {d: key for d in unmet if not d.is_field and (key := labels.closest_key(d.key))}
@@ -122,7 +122,7 @@ def _propose_keys(situation: Situation, unmet: tuple[Demand, ...]) -> Iterator[P
     )
 
 
-def _value_for(demand: Demand, node: Node) -> tuple[str, ...]:
+def _value_for(demand: LabelDemand, node: Node) -> tuple[str, ...]:
     """The values with which a demand would be met by a node; none if no value helps."""
     if demand.is_field:
         return (node.metadata.name,) if demand.operator == IN else ()
@@ -141,7 +141,7 @@ def _value_for(demand: Demand, node: Node) -> tuple[str, ...]:
     return ()
 
 
-def _describe_value(demand: Demand, values: tuple[str, ...]) -> str:
+def _describe_value(demand: LabelDemand, values: tuple[str, ...]) -> str:
     if demand.operator == IN:
         what = "node name" if demand.is_field else demand.key
         others = " or ".join(demand.values)
@@ -193,7 +193,7 @@ def propose_node_labels(
         )
 
 
-def _labels_to_write(unmet: tuple[Demand, ...]) -> dict[str, str | None]:
+def _labels_to_write(unmet: tuple[LabelDemand, ...]) -> dict[str, str | None]:
     """Labels that would meet demands; none if they cannot be met like that."""
     labels: dict[str, str | None] = {}
     for demand in unmet:
@@ -211,7 +211,7 @@ def _labels_to_write(unmet: tuple[Demand, ...]) -> dict[str, str | None]:
     return labels
 
 
-def _enforced_terms(args: NodeAffinityArgs | None) -> list[list[Demand]]:
+def _enforced_terms(args: NodeAffinityArgs | None) -> list[list[LabelDemand]]:
     added = args.added_affinity if args is not None else None
     written = added and added.required_during_scheduling_ignored_during_execution
     if not isinstance(written, NodeSelector):

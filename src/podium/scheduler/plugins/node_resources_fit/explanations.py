@@ -36,7 +36,7 @@ from podium.scheduler.framework.explanations.finding import (
     count,
     describe,
     is_counted_in_pieces,
-    joined,
+    join_words,
     or_rather,
     spell,
 )
@@ -59,7 +59,7 @@ def narrow_by_size(view: AttemptView) -> Narrowing:
         if status.code is Code.UNRESOLVABLE:
             passes &= ~nodes
     parts = [_size_text(view, resource) for resource, _ in _sizes(view)]
-    text = f"have {joined(parts)}"
+    text = f"have {join_words(parts)}"
     singular = text.replace("have", "has", 1)
     return Narrowing(
         NodeResourcesFit.name, passes, text, singular, lambda among: find_too_small(view, among)
@@ -94,7 +94,9 @@ def find_too_small(view: AttemptView, among: Mask) -> list[Finding]:
         for resource, enough in sizes
     ]
     names = [resource for resource, _ in sizes]
-    clause = f"there {'is' if parts[0].startswith('1 ') else 'are'} {joined(parts)}, but no node"
+    clause = (
+        f"there {'is' if parts[0].startswith('1 ') else 'are'} {join_words(parts)}, but no node"
+    )
     clause += f" with {'both' if len(parts) == 2 else 'all of that'}"
     return [
         Finding(
@@ -102,7 +104,7 @@ def find_too_small(view: AttemptView, among: Mask) -> list[Finding]:
             ",".join(names),
             among,
             clause,
-            f"too small for {joined(names)}",
+            f"too small for {join_words(names)}",
             _describer(view, tuple(names)),
             facts={"resources": {name: _amount_asked(view, name) for name in names}},
         )
@@ -161,7 +163,7 @@ def _describe_shortage(view: AttemptView, short: tuple[str, ...], mask: Mask) ->
         ",".join(short),
         mask,
         clause,
-        f"lacks {joined(short)}",
+        f"lacks {join_words(short)}",
         _describer(view, short),
         facts={
             "resources": {
@@ -239,8 +241,8 @@ def _lacks(view: AttemptView, short: tuple[str, ...], mask: Mask) -> str:
     """What the pod asks for, and how far the nearest node is from it."""
     best = _nearest(view, short, mask)
     room = {resource: _room_at(view, resource, best) for resource in short}
-    asked = joined(f"{room[r][0]} {r}" for r in short if r != PODS)
-    lacks = joined(_missing_text(view, resource, best, room[resource]) for resource in short)
+    asked = join_words(f"{room[r][0]} {r}" for r in short if r != PODS)
+    lacks = join_words(_missing_text(view, resource, best, room[resource]) for resource in short)
     alone = view.introduced and int(np.count_nonzero(view.candidates)) == 1
     who = "the node" if alone else f"the best candidate ({view.names[best]})"
     return f"the pod asks for {asked}; {who} lacks {lacks}"
@@ -283,7 +285,7 @@ def _describer(view: AttemptView, short: tuple[str, ...]) -> Callable[[int], str
     missing = {r: _amount_asked(view, r) - _free(view, r, view.everywhere)[0] for r in short}
 
     def describe(position: int) -> str:
-        return joined(
+        return join_words(
             "all its pods are there"
             if resource == PODS
             else f"{amount_text(resource, int(missing[resource][position]))} {resource} missing"
@@ -293,7 +295,7 @@ def _describer(view: AttemptView, short: tuple[str, ...]) -> Callable[[int], str
     return describe
 
 
-class Shortage(NamedTuple):
+class NodeShortage(NamedTuple):
     """What a node has too little of: resource to free amount, and the share that is missing."""
 
     share: float
@@ -303,7 +305,7 @@ class Shortage(NamedTuple):
 
 def propose_smaller_requests(situation: Situation) -> Iterator[ProposedChange]:
     """The least loss for each set of resources of which nodes have too little."""
-    best: dict[tuple[str, ...], Shortage] = {}
+    best: dict[tuple[str, ...], NodeShortage] = {}
     for shortage in shortages(situation):
         key = tuple(sorted(shortage.free))
         if PODS not in key and (key not in best or shortage < best[key]):
@@ -357,7 +359,7 @@ def _rename_resource(pod: Pod, old: str, new: str) -> Pod:
     return replace(pod, spec=replace(spec, containers=containers, init_containers=init))
 
 
-def shortages(situation: Situation) -> Iterator[Shortage]:
+def shortages(situation: Situation) -> Iterator[NodeShortage]:
     """Nodes that only resources speak against, and what they lack."""
     names = situation.nodes_near(NodeResourcesFit.name)
     if not names or situation.examination is None:
@@ -379,7 +381,7 @@ def shortages(situation: Situation) -> Iterator[Shortage]:
         }
         if lacking:
             missing = ((asked[each] - left) / asked[each] for each, left in lacking.items())
-            yield Shortage(fsum(missing), name, lacking)
+            yield NodeShortage(fsum(missing), name, lacking)
 
 
 def lower_request(pod: Pod, resource: str, most: int, rules: RequestRules) -> Pod | None:

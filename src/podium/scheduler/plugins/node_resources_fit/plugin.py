@@ -404,13 +404,16 @@ class FitHints:
             return True
         if not new.spec.node_name:
             return False
-        had, has = self._accounted(self._infos.of(old)), self._accounted(self._infos.of(new))
+        had, has = (
+            self._accounted_requests(self._infos.of(old)),
+            self._accounted_requests(self._infos.of(new)),
+        )
         return any(
             amount and had.get(name, 0) > has.get(name, 0)
-            for name, amount in self._accounted(waiting).items()
+            for name, amount in self._accounted_requests(waiting).items()
         )
 
-    def _accounted(self, info: PodInfo) -> Mapping[str, int]:
+    def _accounted_requests(self, info: PodInfo) -> Mapping[str, int]:
         if self._rules == info.shape.rules:
             return info.shape.resized_requests
         return to_vector(pod_requests(info.pod, status_resources=True, rules=self._rules))

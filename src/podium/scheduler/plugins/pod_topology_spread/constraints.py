@@ -109,7 +109,7 @@ class SpreadConstraints:
                 keys = constraint.match_label_keys or ()
                 own = {key: labels[key] for key in keys if key in labels}
                 if own:
-                    selector = selector.merged(selector_of_map(own))
+                    selector = selector.merge(selector_of_map(own))
             compiled.append(_compile(constraint, selector))
         return tuple(compiled)
 

@@ -191,7 +191,7 @@ def count_hard(
                 constraint,
                 DomainCounts(topology, totals, shared=True),
                 eligible,
-                None if eligible is None else topology.inhabited(eligible),
+                None if eligible is None else topology.mask_inhabited(eligible),
                 self_match=constraint.selector.matches(shape.labels),
             )
         )
@@ -248,13 +248,13 @@ class SpreadScoreState:
         for part in self._parts[1:]:
             total += part.of(rows)
         scores = round_away(total)
-        ignored = self._ignored(rows)
+        ignored = self._mask_ignored(rows)
         if ignored is not None:
             scores[ignored] = 0
         return scores
 
     def normalize(self, rows: Rows, scores: Ints) -> Ints:
-        ignored = self._ignored(rows)
+        ignored = self._mask_ignored(rows)
         if ignored is not None and not ignored.any():
             ignored = None
         ranked = scores if ignored is None else scores[~ignored]
@@ -270,7 +270,7 @@ class SpreadScoreState:
             normalized[ignored] = 0
         return normalized
 
-    def _ignored(self, rows: Rows) -> Mask | None:
+    def _mask_ignored(self, rows: Rows) -> Mask | None:
         keyed: Mask | None = None
         for topology in self._left_out:
             keyed = both(keyed, topology.slots[rows] > 0)

@@ -27,7 +27,7 @@ from podium.scheduler.config.plugin_args import (
     UtilizationShapePoint,
 )
 from podium.scheduler.framework.scoring import MAX_SCORE
-from podium.scheduler.plugins.resources.columns import Amount, Buffers, Column, StackScorer
+from podium.scheduler.plugins.resources.columns import Amount, Buffers, ResourceColumn, StackScorer
 from podium.scheduler.plugins.resources.stack import Floats, Stack
 
 _MAX_SHAPE_SCORE = 10
@@ -39,11 +39,11 @@ class AllocationScorer:
     def __init__(self) -> None:
         self._buffers = Buffers()
 
-    def points(self, column: Column) -> Floats:
+    def points(self, column: ResourceColumn) -> Floats:
         """Points per row, in a buffer; rows where the resource does not count may hold anything."""
         raise NotImplementedError
 
-    def score(self, columns: Sequence[Column], count: int) -> Ints:
+    def score(self, columns: Sequence[ResourceColumn], count: int) -> Ints:
         """Averages, truncated, over the resources that count on each row; 0 where none does."""
         total = self._buffers.floats("total", count)
         total.fill(0.0)
@@ -87,7 +87,7 @@ class AllocationScorer:
             points += self.points_of(amount) * weight
         return points // full_weight if full_weight else 0
 
-    def _percentage(self, part: Ints, column: Column) -> Floats:
+    def _percentage(self, part: Ints, column: ResourceColumn) -> Floats:
         """What `part` is of the allocatable amount, in whole percent; `part` is used up."""
         percent = self._buffers.floats("percent", len(part))
         part *= MAX_SCORE
@@ -103,7 +103,7 @@ class AllocationScorer:
 class LeastAllocated(AllocationScorer):
     """Points for what would be left."""
 
-    def points(self, column: Column) -> Floats:
+    def points(self, column: ResourceColumn) -> Floats:
         left = self._buffers.ints("part", len(column.used))
         np.subtract(column.allocatable, column.used, out=left)
         left -= column.request
@@ -125,7 +125,7 @@ class LeastAllocated(AllocationScorer):
 class MostAllocated(AllocationScorer):
     """Points for what would be taken; an overfull node is a full one."""
 
-    def points(self, column: Column) -> Floats:
+    def points(self, column: ResourceColumn) -> Floats:
         taken = self._buffers.ints("part", len(column.used))
         np.add(column.used, column.request, out=taken)
         np.minimum(taken, column.allocatable, out=taken)
@@ -141,7 +141,7 @@ class MostAllocated(AllocationScorer):
         return min(used + request, allocatable) * MAX_SCORE // allocatable
 
 
-class RequestedToCapacityRatio(MostAllocated):
+class RequestedToCapacityRatioScorer(MostAllocated):
     """Points from a curve over the percentage taken.
 
     upstream: a resource that gives no points does not count in the average either, and the average
@@ -152,7 +152,7 @@ class RequestedToCapacityRatio(MostAllocated):
         super().__init__()
         self._points_at = np.array(curve(shape), dtype=np.float64)
 
-    def points(self, column: Column) -> Floats:
+    def points(self, column: ResourceColumn) -> Floats:
         return self._points_at[super().points(column).astype(np.intp)]
 
     def points_of(self, amount: Amount) -> int:
@@ -164,7 +164,7 @@ class RequestedToCapacityRatio(MostAllocated):
         points = sum(points * w for points, w in given)
         return int(points / weight + 0.5) if weight else 0
 
-    def score(self, columns: Sequence[Column], count: int) -> Ints:
+    def score(self, columns: Sequence[ResourceColumn], count: int) -> Ints:
         total: Floats = np.zeros(count, dtype=np.float64)
         weights: Floats = np.zeros(count, dtype=np.float64)
         for column in columns:
@@ -187,7 +187,7 @@ def scorer_for(strategy: ScoringStrategy) -> AllocationScorer:
         return MostAllocated()
     ratio = strategy.requested_to_capacity_ratio
     if strategy.type == REQUESTED_TO_CAPACITY_RATIO and ratio is not None:
-        return RequestedToCapacityRatio(ratio.shape)
+        return RequestedToCapacityRatioScorer(ratio.shape)
     raise ValueError(f"scoring strategy {strategy.type} is not supported")
 
 

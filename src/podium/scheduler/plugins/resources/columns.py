@@ -36,7 +36,7 @@ from podium.scheduler.plugins.resources.stack import (
 )
 
 
-class Column(NamedTuple):
+class ResourceColumn(NamedTuple):
     """One resource that counts, over the rows asked for.
 
     `divisor` is `allocatable` in floating point, with 1 where there is none. `considered` says
@@ -59,7 +59,7 @@ there has none."""
 RowScorer = Callable[[Sequence[Amount]], int]
 """Makes the score of one row."""
 
-Scorer = Callable[[Sequence[Column], int], Ints]
+Scorer = Callable[[Sequence[ResourceColumn], int], Ints]
 """Makes scores of columns, given the number of rows."""
 
 StackScorer = Callable[[Stack], Ints]
@@ -189,7 +189,7 @@ class ResourceColumns:
                 wanted.append((spec.weight, request, index, in_nonzero))
         self._wanted = tuple(wanted)
 
-    def of(self, cycle: Cycle, rows: Rows, requests: Mapping[str, int]) -> list[Column]:
+    def of(self, cycle: Cycle, rows: Rows, requests: Mapping[str, int]) -> list[ResourceColumn]:
         """What counts when a pod with these requests is scored on these rows."""
         found = []
         for spec in self.resources:
@@ -206,7 +206,7 @@ class ResourceColumns:
 
     def _from_tables(
         self, cycle: Cycle, rows: Rows, spec: ResourceSpec, request: int
-    ) -> Column | None:
+    ) -> ResourceColumn | None:
         index = self._nodes.resources.find(spec.name)
         if index < 0:
             return None
@@ -215,11 +215,11 @@ class ResourceColumns:
         considered = None
         if divisor.lowest <= 0:
             considered = _unless_everywhere(allocatable != 0)
-        return Column(
+        return ResourceColumn(
             spec.weight,
             request,
             allocatable,
-            self._used(cycle, index)[rows],
+            self._used_column(cycle, index)[rows],
             divisor.amounts[rows],
             considered,
             exact_in_floats=divisor.highest < FLOAT_EXACT_BELOW,
@@ -227,7 +227,7 @@ class ResourceColumns:
 
     def _from_devices(
         self, cycle: Cycle, rows: Rows, spec: ResourceSpec, request: int
-    ) -> Column | None:
+    ) -> ResourceColumn | None:
         """The column of a resource that devices serve on the nodes that have none of their own."""
         device_class = self._classes.find(spec.name) if self._classes is not None else None
         if device_class is None:
@@ -237,8 +237,8 @@ class ResourceColumns:
         if index >= 0:
             own = self._nodes.allocatable[index][rows]
             allocatable = np.where(own != 0, own, allocatable)
-            used = np.where(own != 0, self._used(cycle, index)[rows], used)
-        return Column(
+            used = np.where(own != 0, self._used_column(cycle, index)[rows], used)
+        return ResourceColumn(
             spec.weight,
             request,
             allocatable,
@@ -248,7 +248,7 @@ class ResourceColumns:
             exact_in_floats=bool((allocatable < FLOAT_EXACT_BELOW).all()),
         )
 
-    def _used(self, cycle: Cycle, index: int) -> Ints:
+    def _used_column(self, cycle: Cycle, index: int) -> Ints:
         if self._nonzero and index in (CPU, MEMORY):
             nonzero: Ints = cycle.usage.nonzero[index]
             return nonzero

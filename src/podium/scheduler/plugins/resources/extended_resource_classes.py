@@ -27,10 +27,10 @@ class ExtendedResourceClasses:
         version = self._catalog.version(DeviceClass)
         if version != self._version:
             self._version = version
-            self._classes = self._mapped()
+            self._classes = self._map_classes()
         return self._classes.get(resource)
 
-    def _mapped(self) -> dict[str, DeviceClass]:
+    def _map_classes(self) -> dict[str, DeviceClass]:
         classes: dict[str, DeviceClass] = {}
         for candidate in self._catalog.all(DeviceClass):
             explicit = candidate.spec.extended_resource_name

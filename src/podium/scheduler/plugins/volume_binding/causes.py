@@ -16,7 +16,7 @@ from podium.scheduler.framework.explanations.finding import (
     Finding,
     Narrowing,
     bytes_text,
-    joined,
+    join_words,
     some,
     terms_text,
 )
@@ -61,7 +61,7 @@ def find_bindings(view: AttemptView, among: Mask) -> list[Finding]:
 def narrow_by_volumes(view: AttemptView) -> Narrowing:
     """Where the pod's volumes are, or can be made."""
     passes = ~view.rejected(VolumeBinding.name)
-    names = joined(volume.metadata.name for _, volume in bound_volumes(view.catalog, view.pod))
+    names = join_words(volume.metadata.name for _, volume in bound_volumes(view.catalog, view.pod))
     if not names:
         text = "have its volumes or room for them"
         return Narrowing(VolumeBinding.name, passes, text, text.replace("have", "has", 1))
@@ -186,11 +186,11 @@ def _find_topology(
 ) -> Finding:
     name = storage_class.metadata.name
     expressions = [
-        (expression.key, joined(expression.values or (), "or"))
+        (expression.key, join_words(expression.values or (), "or"))
         for term in storage_class.allowed_topologies or ()
         for expression in term.match_label_expressions or ()
     ]
-    wanted = joined((f"{key} {values}" for key, values in expressions), "or")
+    wanted = join_words((f"{key} {values}" for key, values in expressions), "or")
     clause = f"StorageClass {name} of {claim_name(claim)} makes volumes in {wanted} only"
     if expressions:
         there = view.label(expressions[0][0], among)

@@ -51,7 +51,7 @@ _REASON_BITS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class VolumeMatch:
     """The volume found for a claim on each row, by its number in the index, or NONE."""
 
     claim: PersistentVolumeClaim
@@ -59,7 +59,7 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ProvisioningPlan:
     """Where a claim's volume has to be made, and which capacity (or NONE) has room for it."""
 
     claim: PersistentVolumeClaim
@@ -80,8 +80,8 @@ class Findings:
     reasons: Codes = field(init=False)
     failed: Codes = field(init=False)
     texts: list[str] = field(default_factory=list)
-    matches: list[Match] = field(default_factory=list)
-    plans: list[Plan] = field(default_factory=list)
+    matches: list[VolumeMatch] = field(default_factory=list)
+    plans: list[ProvisioningPlan] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.reasons = np.zeros(self.size, dtype=np.int32)
@@ -122,7 +122,7 @@ class Findings:
         )
 
 
-def _capacity(plan: Plan, row: int) -> CSIStorageCapacity | None:
+def _capacity(plan: ProvisioningPlan, row: int) -> CSIStorageCapacity | None:
     pick = int(plan.picks[row])
     return plan.capacities[pick] if pick != NONE else None
 

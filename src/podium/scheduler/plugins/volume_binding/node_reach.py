@@ -160,12 +160,12 @@ class NodeReach:
         return number
 
     def _find(self, alternatives: Alternatives) -> RowList:
-        lists = [self._matching(requirements) for requirements in alternatives]
+        lists = [self._find_matching_rows(requirements) for requirements in alternatives]
         if len(lists) == 1:
             return lists[0]
         return np.unique(np.concatenate(lists)) if lists else np.zeros(0, dtype=np.intp)
 
-    def _matching(self, requirements: tuple[Requirement, ...]) -> RowList:
+    def _find_matching_rows(self, requirements: tuple[Requirement, ...]) -> RowList:
         listed = next((r for r in requirements if r.operator == IN), None)
         if listed is None:
             everything = self._nodes.all_rows()

@@ -53,7 +53,7 @@ from podium.scheduler.plugins.volume_binding.node_reach import volume_limit
 from podium.scheduler.plugins.volume_binding.pod_volumes import (
     AssumedObjects,
     AssumeError,
-    PodClaims,
+    PodVolumeClaims,
     PodVolumes,
     Provision,
     StaticBinding,
@@ -82,7 +82,7 @@ _LOST = "Lost"
 class VolumeState:
     """What one attempt knows; trials share it, since volumes do not depend on pods on nodes."""
 
-    claims: PodClaims | None = None
+    claims: PodVolumeClaims | None = None
     findings: Findings | None = None
     all_bound: bool = False
     planned: dict[str, PodVolumes] = field(default_factory=dict)

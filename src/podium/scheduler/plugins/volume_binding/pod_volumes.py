@@ -44,7 +44,7 @@ from podium.scheduler.plugins.volumes.csi_translation import (
     translated_affinity,
 )
 from podium.scheduler.plugins.volumes.pod_claims import (
-    PodClaim,
+    PodVolumeClaim,
     claims_of,
     class_of_claim,
     controls,
@@ -80,7 +80,7 @@ class AssumedObjects(Generic[T]):
 
     def get(self, key: str) -> T | None:
         """The object by its key, with the scheduler's decisions in it."""
-        stored = self.stored(key)
+        stored = self.get_stored(key)
         held = self._assumed.get(key)
         if stored is None or held is None:
             return stored
@@ -89,13 +89,13 @@ class AssumedObjects(Generic[T]):
             return stored
         return held.changed
 
-    def stored(self, key: str) -> T | None:
+    def get_stored(self, key: str) -> T | None:
         """The object as the API server shows it."""
         return self._catalog.get(self._kind, key)
 
     def assume(self, changed: T) -> None:
         key = object_key(changed.metadata)
-        stored = self.stored(key)
+        stored = self.get_stored(key)
         if stored is None:
             raise AssumeError(not_found(self._kind, key))
         old, new = stored.metadata.resource_version, changed.metadata.resource_version
@@ -139,7 +139,7 @@ class ClaimError(Exception):
 
 
 @dataclass(slots=True)
-class PodClaims:
+class PodVolumeClaims:
     """A pod's claims in volume order: bound, to be bound with a node in mind, or overdue."""
 
     bound: list[PersistentVolumeClaim] = field(default_factory=list)
@@ -192,8 +192,8 @@ def requested_bytes(claim: PersistentVolumeClaim) -> int | None:
 
 def classify(
     pod: Pod, claims: AssumedObjects[PersistentVolumeClaim], catalog: Catalog
-) -> PodClaims:
-    found = PodClaims()
+) -> PodVolumeClaims:
+    found = PodVolumeClaims()
     delayed: dict[str, bool] = {}
     for used in claims_of(pod):
         claim = find(pod, used, claims)
@@ -215,7 +215,7 @@ def all_bound(pod: Pod, claims: AssumedObjects[PersistentVolumeClaim]) -> bool:
 
 
 def find(
-    pod: Pod, used: PodClaim, claims: AssumedObjects[PersistentVolumeClaim]
+    pod: Pod, used: PodVolumeClaim, claims: AssumedObjects[PersistentVolumeClaim]
 ) -> PersistentVolumeClaim:
     key = f"{pod.metadata.namespace}/{used.name}"
     claim = claims.get(key)
@@ -281,12 +281,12 @@ class VolumeWriter:
         written_bindings = written_provisions = 0
         try:
             for number, binding in enumerate(bindings):
-                base = self._volumes.stored(binding.volume.metadata.name)
+                base = self._volumes.get_stored(binding.volume.metadata.name)
                 stored = await api.update(binding.volume, base=base)
                 bindings[number] = StaticBinding(binding.claim, stored)
                 written_bindings += 1
             for number, provision in enumerate(provisions):
-                claimed = self._claims.stored(claim_key(provision.claim))
+                claimed = self._claims.get_stored(claim_key(provision.claim))
                 renewed = await api.update(provision.claim, base=claimed)
                 provisions[number] = Provision(renewed, provision.capacity)
                 written_provisions += 1
@@ -309,7 +309,7 @@ class VolumeWriter:
 
     def _is_taken(self, binding: StaticBinding, node_name: str) -> bool:
         name = binding.volume.metadata.name
-        volume = self._volumes.stored(name)
+        volume = self._volumes.get_stored(name)
         if volume is None:
             raise BindingFailure(f"failed to check binding: {not_found(PersistentVolume, name)}")
         claim = self._stored_claim(binding.claim, "failed to check binding")
@@ -333,7 +333,7 @@ class VolumeWriter:
         if selected_node(claim) != node_name:
             raise BindingFailure(f'provisioning failed for PVC "{name}"')
         if claim.spec.volume_name:
-            volume = self._volumes.stored(claim.spec.volume_name)
+            volume = self._volumes.get_stored(claim.spec.volume_name)
             if volume is None:
                 return False
             try:
@@ -344,7 +344,7 @@ class VolumeWriter:
 
     def _stored_claim(self, claim: PersistentVolumeClaim, doing: str) -> PersistentVolumeClaim:
         key = claim_key(claim)
-        stored = self._claims.stored(key)
+        stored = self._claims.get_stored(key)
         if stored is None:
             raise BindingFailure(f"{doing}: {not_found(PersistentVolumeClaim, key)}")
         return stored

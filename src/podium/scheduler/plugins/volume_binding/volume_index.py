@@ -134,7 +134,7 @@ class ClaimWants:
         if claim.spec.selector is not None:
             self._selector = selector_of(claim.spec.selector)
 
-    def reserved(self, volumes: ClassVolumes, traits: Interner[Traits]) -> list[IndexedVolume]:
+    def find_reserved(self, volumes: ClassVolumes, traits: Interner[Traits]) -> list[IndexedVolume]:
         """Volumes set aside for this very claim that are good enough to be it."""
         return [
             volume
@@ -184,8 +184,8 @@ class VolumeIndex:
     def by_number(self) -> Mapping[int, IndexedVolume]:
         return self._by_number
 
-    def reserved(self, wants: ClaimWants) -> list[IndexedVolume]:
-        return wants.reserved(self.of_class(wants.class_name), self._traits)
+    def find_reserved(self, wants: ClaimWants) -> list[IndexedVolume]:
+        return wants.find_reserved(self.of_class(wants.class_name), self._traits)
 
     def free(self, wants: ClaimWants) -> Offers:
         return wants.free(self.of_class(wants.class_name), self._traits)
@@ -221,7 +221,7 @@ class VolumeIndex:
             now = self._assumed.get(key)
             # A volume that is being deleted is nobody's to take.
             if now is not None and now.metadata.deletion_timestamp is None:
-                indexed = self._volumes[key] = self._indexed(now)
+                indexed = self._volumes[key] = self._index_volume(now)
                 self._by_number[indexed.number] = indexed
                 self._classes.setdefault(indexed.class_name, ClassVolumes()).add(indexed)
 
@@ -233,7 +233,7 @@ class VolumeIndex:
         # By rising size, so that every insertion is at the end of its list.
         self._update([volume.metadata.name for volume in volumes])
 
-    def _indexed(self, volume: PersistentVolume) -> IndexedVolume:
+    def _index_volume(self, volume: PersistentVolume) -> IndexedVolume:
         spec = volume.spec
         claim = spec.claim_ref
         required = spec.node_affinity.required if spec.node_affinity is not None else None

@@ -24,8 +24,8 @@ from podium.scheduler.plugins.volume_binding.findings import (
     NO_VOLUME,
     NODE_CONFLICT,
     Findings,
-    Match,
-    Plan,
+    ProvisioningPlan,
+    VolumeMatch,
 )
 from podium.scheduler.plugins.volume_binding.node_reach import (
     EVERYWHERE,
@@ -38,7 +38,7 @@ from podium.scheduler.plugins.volume_binding.node_reach import (
 )
 from podium.scheduler.plugins.volume_binding.pod_volumes import (
     AssumedObjects,
-    PodClaims,
+    PodVolumeClaims,
     claim_key,
     requested_bytes,
     requested_nano,
@@ -79,7 +79,7 @@ class VolumeSearch:
         self._provisioning = Provisioning(cluster.catalog, self._reach)
         self._nothing: Codes = np.zeros(0, dtype=np.int32)
 
-    def run(self, claims: PodClaims) -> Findings:
+    def run(self, claims: PodVolumeClaims) -> Findings:
         self._reach.refresh()
         findings = Findings(self._cluster.nodes.size, self._index.by_number)
         self._check_bound(findings, claims.bound)
@@ -96,28 +96,28 @@ class VolumeSearch:
             if volume is None:
                 findings.object_to(going, NO_VOLUME)
                 return
-            reached = self._reached(findings, volume, going)
+            reached = self._mask_reached(findings, volume, going)
             findings.object_to(going & ~reached, NODE_CONFLICT)
             going &= reached
 
-    def _reached(self, findings: Findings, volume: PersistentVolume, going: Mask) -> Mask:
+    def _mask_reached(self, findings: Findings, volume: PersistentVolume, going: Mask) -> Mask:
         """Rows that reach a volume; a migrated in-tree one is looked for by its driver's keys."""
         affinity = volume.spec.node_affinity
-        reached = self._matching(affinity.required if affinity is not None else None)
+        reached = self._mask_matching(affinity.required if affinity is not None else None)
         plugin = in_tree_plugin(volume.spec)
         if plugin is None or not plugin.migrates:
             return reached
-        migrated = self._csi_nodes.migrated(plugin.name)
+        migrated = self._csi_nodes.mask_migrated(plugin.name)
         if not migrated.any():
             return reached
         try:
-            translated = self._matching(translated_affinity(volume))
+            translated = self._mask_matching(translated_affinity(volume))
         except TranslationError as problem:
             findings.fail(migrated & going, f"could not translate pv: {problem}")
             return reached | migrated
         return np.where(migrated, translated, reached)
 
-    def _matching(self, required: NodeSelector | None) -> Mask:
+    def _mask_matching(self, required: NodeSelector | None) -> Mask:
         terms = parse_node_selector(required) if required is not None else None
         return self._reach.mask(self._reach.of_terms(terms))
 
@@ -176,7 +176,7 @@ class VolumeSearch:
                 chosen = nothing
             else:
                 taken.add(chosen)
-            findings.matches.append(Match(claim, chosen))
+            findings.matches.append(VolumeMatch(claim, chosen))
             if wants.class_name not in provisioned:
                 searching = searching & (chosen != NONE)
                 if not searching.any():
@@ -198,7 +198,7 @@ class VolumeSearch:
     ) -> Ints | None:
         """The number of the volume for a claim on each row that is still in the search; None if
         no volume at all is good enough."""
-        reserved, offers = self._index.reserved(wants), self._index.free(wants)
+        reserved, offers = self._index.find_reserved(wants), self._index.free(wants)
         if not reserved and not len(offers.numbers):
             return None
         chosen: Ints = np.full(findings.size, NONE, dtype=np.int64)
@@ -209,7 +209,7 @@ class VolumeSearch:
             chosen[here & self._reach.mask(volume.reach)] = volume.number
             undecided &= ~here
         if undecided.any():
-            picks = self._reach.first_fit(offers.reach, undecided, taken.allowing(offers))
+            picks = self._reach.first_fit(offers.reach, undecided, taken.build_filter(offers))
             found = picks != NONE
             chosen[found] = offers.numbers[picks[found]]
         return chosen
@@ -255,13 +255,13 @@ class VolumeSearch:
 
     def _with_room(
         self, claim: PersistentVolumeClaim, storage_class: StorageClass, wanted: Mask
-    ) -> Plan:
+    ) -> ProvisioningPlan:
         size_bytes = requested_bytes(claim)
         if size_bytes is None or not self._provisioning.tracks_capacity(storage_class.provisioner):
-            return Plan(claim, wanted, self._no_picks(len(wanted)), ())
+            return ProvisioningPlan(claim, wanted, self._no_picks(len(wanted)), ())
         free = self._provisioning.free_storage(storage_class.metadata.name, size_bytes)
         picks = self._reach.first_fit(free.reach, wanted)
-        return Plan(claim, wanted & (picks != NONE), picks, free.capacities)
+        return ProvisioningPlan(claim, wanted & (picks != NONE), picks, free.capacities)
 
 
 class _PlannedClaims:
@@ -271,12 +271,12 @@ class _PlannedClaims:
     what holds for one of them holds for those behind it, on the rows where the search goes on.
     """
 
-    def __init__(self, plans: list[Plan]) -> None:
+    def __init__(self, plans: list[ProvisioningPlan]) -> None:
         self._plans = plans
         self._where: Mask | None = None
         self._going: Mask | None = None
 
-    def add(self, plan: Plan, where: Mask, going: Mask) -> None:
+    def add(self, plan: ProvisioningPlan, where: Mask, going: Mask) -> None:
         """`where` the claim has no volume, and the rows that are left with the plan."""
         self._plans.append(plan)
         self._where, self._going = where, going
@@ -288,7 +288,7 @@ class _PlannedClaims:
         last = self._plans[-1]
         if not _asks_the_same(claim, last.claim):
             return False
-        self._plans.append(Plan(claim, last.wanted, last.picks, last.capacities))
+        self._plans.append(ProvisioningPlan(claim, last.wanted, last.picks, last.capacities))
         return True
 
 
@@ -321,13 +321,13 @@ class _Taken:
         found = self._rows.get(number)
         return np.zeros(self._size, dtype=np.bool_) if found is None else found
 
-    def allowing(self, offers: Offers) -> Allowed | None:
+    def build_filter(self, offers: Offers) -> Allowed | None:
         """What tells the offers that no earlier claim has on a row; None if none has any."""
         if not self._rows:
             return None
         numbers = offers.numbers
 
-        def allowed(positions: Ints, rows: RowList) -> Mask:
+        def mask_allowed(positions: Ints, rows: RowList) -> Mask:
             fine: Mask = np.ones(len(rows), dtype=np.bool_)
             for place, number in enumerate(numbers[positions].tolist()):
                 taken = self._rows.get(number)
@@ -335,4 +335,4 @@ class _Taken:
                     fine[place] = False
             return fine
 
-        return allowed
+        return mask_allowed

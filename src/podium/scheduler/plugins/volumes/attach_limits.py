@@ -48,7 +48,7 @@ from podium.scheduler.plugins.volumes.csi_translation import (
 )
 from podium.scheduler.plugins.volumes.pod_claims import (
     NO_CLAIM_NAME,
-    PodClaim,
+    PodVolumeClaim,
     claim_not_found,
     claim_of,
     class_of_claim,
@@ -106,7 +106,7 @@ class VolumeCounting:
         return CsiVolume(attachment.spec.attacher, volume.spec.csi.volume_handle)
 
     def _of_claim(
-        self, pod: Pod, used: PodClaim, *, migration: bool, new: bool
+        self, pod: Pod, used: PodVolumeClaim, *, migration: bool, new: bool
     ) -> CsiVolume | None:
         namespace = pod.metadata.namespace
         if not used.name:
@@ -123,7 +123,7 @@ class VolumeCounting:
             raise UncountableError(not_owner(pod, claim))
         volume = self._get_volume(claim.spec.volume_name) if claim.spec.volume_name else None
         if volume is None:
-            return self._unbound(claim, migration=migration)
+            return self._find_unbound_volume(claim, migration=migration)
         if volume.spec.csi is not None:
             return CsiVolume(volume.spec.csi.driver, volume.spec.csi.volume_handle)
         plugin = in_tree_plugin(volume.spec)
@@ -135,7 +135,9 @@ class VolumeCounting:
             # upstream: a volume that cannot be translated is left out of the count.
             return None
 
-    def _unbound(self, claim: PersistentVolumeClaim, *, migration: bool) -> CsiVolume | None:
+    def _find_unbound_volume(
+        self, claim: PersistentVolumeClaim, *, migration: bool
+    ) -> CsiVolume | None:
         class_name = class_of_claim(claim)
         if not class_name:
             return None
@@ -200,7 +202,7 @@ class CsiNodeColumns:
     def exists(self) -> Mask:
         return self._mask("exists", "", lambda _: True)
 
-    def installed(self, driver: str) -> Mask:
+    def mask_installed(self, driver: str) -> Mask:
         """Rows whose CSINode lists a driver."""
         return self._mask(
             "installed",
@@ -208,11 +210,11 @@ class CsiNodeColumns:
             lambda node: any(listed.name == driver for listed in node.spec.drivers or ()),
         )
 
-    def migrated(self, plugin: str) -> Mask:
+    def mask_migrated(self, plugin: str) -> Mask:
         """Rows whose CSINode says that an in-tree plugin has been handed over."""
         return self._mask("migrated", plugin, lambda node: plugin in migrated_plugins(node))
 
-    def limited(self) -> Mask:
+    def mask_limited(self) -> Mask:
         """Rows where at least one driver has a limit."""
         return self._mask("limited", "", lambda node: bool(limits_of(node)))
 

@@ -12,7 +12,7 @@ from podium.scheduler.framework.explanations.finding import sentence
 from podium.scheduler.framework.plugin import RefusalCause
 from podium.scheduler.plugins.volume_binding.pod_volumes import is_fully_bound
 from podium.scheduler.plugins.volumes.pod_claims import (
-    PodClaim,
+    PodVolumeClaim,
     claims_of,
     class_of_claim,
     controls,
@@ -98,7 +98,7 @@ def _volume_problems(
         yield _cause("volume-claim-unbound", key, text)
 
 
-def _describe_missing(used: PodClaim, key: str) -> RefusalCause:
+def _describe_missing(used: PodVolumeClaim, key: str) -> RefusalCause:
     text = f"PersistentVolumeClaim {key} does not exist"
     if used.ephemeral:
         text += "; the ephemeral volume controller has to make it"

@@ -18,7 +18,7 @@ NO_CLAIM_NAME = "PersistentVolumeClaim had no name"
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 
 
-class PodClaim(NamedTuple):
+class PodVolumeClaim(NamedTuple):
     """A claim a pod uses; an ephemeral one is made for this pod and must belong to it."""
 
     name: str
@@ -32,16 +32,16 @@ class BindingModeUnset(ValueError):
         super().__init__(f'VolumeBindingMode not set for StorageClass "{class_name}"')
 
 
-def claim_of(pod: Pod, volume: Volume) -> PodClaim | None:
+def claim_of(pod: Pod, volume: Volume) -> PodVolumeClaim | None:
     """The claim behind one volume of a pod, if there is one."""
     if volume.persistent_volume_claim is not None:
-        return PodClaim(volume.persistent_volume_claim.claim_name, ephemeral=False)
+        return PodVolumeClaim(volume.persistent_volume_claim.claim_name, ephemeral=False)
     if volume.ephemeral is not None:
-        return PodClaim(ephemeral_claim_name(pod.metadata.name, volume.name), ephemeral=True)
+        return PodVolumeClaim(ephemeral_claim_name(pod.metadata.name, volume.name), ephemeral=True)
     return None
 
 
-def claims_of(pod: Pod) -> Iterator[PodClaim]:
+def claims_of(pod: Pod) -> Iterator[PodVolumeClaim]:
     """The claims of a pod in the order of its volumes; one used twice comes twice."""
     for volume in pod.spec.volumes or ():
         claim = claim_of(pod, volume)

@@ -5,9 +5,9 @@ from typing import Final
 from podium.addons.gpu.cards.requests import (
     CardKey,
     CardSelector,
+    CardTopology,
     NodePolicy,
     ScoreWeights,
-    Topology,
 )
 from podium.addons.gpu.dialects.dialect import InvalidRequest
 from podium.addons.gpu.dialects.hami.registration import MIG_MODE
@@ -67,10 +67,10 @@ def wants_idle_cards(pod: Pod) -> bool:
     return "mutex" in _chain(pod)
 
 
-def topology(pod: Pod) -> Topology:
+def topology(pod: Pod) -> CardTopology:
     if pod.metadata.annotation(NUMA_BIND) in _TRUE:
-        return Topology.NUMA_STRICT
-    return Topology.LINK if "topology-aware" in _chain(pod) else Topology.NONE
+        return CardTopology.NUMA_STRICT
+    return CardTopology.LINK if "topology-aware" in _chain(pod) else CardTopology.NONE
 
 
 def _chain(pod: Pod) -> tuple[str, ...]:
