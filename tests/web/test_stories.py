@@ -117,6 +117,6 @@ def test_an_opened_node_shows_who_has_which_card(browser: "Browser") -> None:
         work.do(lambda: cluster.schedule(make_pod("trainer", limits=limits, requests=limits)))
         with opened(browser, work.link + "#/cluster?node=gpu") as page:
             page.get_by_role("heading", name="2 GPU cards").wait_for()
-            card = page.locator("tr", has_text="4Gi of 16Gi").first
-            assert "default/trainer" in card.inner_text()
+            card = page.locator("li", has_text="default/trainer").first
+            assert "4Gi of 16Gi" in card.inner_text()
             assert accessibility_problems(page) == []

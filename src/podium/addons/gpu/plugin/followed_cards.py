@@ -2,7 +2,8 @@
 
 Three classes share the work. `CardReservations` are the decisions of this scheduler that the
 objects of pods do not tell of yet: made at Reserve, written at PreBind, and all that is known until
-a watch brings the pod. Profiles of one scheduler share the cards of one cluster, so they share these too.
+a watch brings the pod. Profiles of one scheduler share the cards of one cluster, so they share
+these too.
 One that was written and then taken back stands on the pod until the API server has heard of it;
 such pods are *withdrawn*, and what stands on them counts nothing.
 
