@@ -63,7 +63,7 @@ def list_pending(files: Sequence[str], options: SimulationOptions, top: int) -> 
     from podium.commands.preparation import WORKLOADS, prepare_simulation
     from podium.commands.simulate import tell_crashes_of
     from podium.offline.simulate.missing_pods import list_missing
-    from podium.offline.simulate.pending_pods import Asking, describe_pending
+    from podium.offline.simulate.pending_pods import PendingSearch, describe_pending
     from podium.offline.simulate.report import PodResult
     from podium.offline.simulate.scenario import admission_of
     from podium.scheduler.explain.proposals.search import ProposalAnswer as FoundAnswer
@@ -87,13 +87,13 @@ def list_pending(files: Sequence[str], options: SimulationOptions, top: int) -> 
             return find_proposals(trial, controllers, kubectl, server, first_only=True)
 
         def command(workload: PendingWorkload) -> str:
-            told = input_text(files, options)
-            where = "" if options.cluster.namespace else f" -n {shlex.quote(workload.namespace)}"
-            return " ".join(f"podium why {workload.reference}{where} {told}".split(" ")).rstrip()
+            where = "" if options.cluster.namespace else f"-n {shlex.quote(workload.namespace)}"
+            words = ("podium why", workload.reference, where, input_text(files, options))
+            return " ".join(filter(None, words))
 
         missing = tuple(list_missing(scenario, prepared.gates))
-        asking = Asking(propose, max(top, 0), missing, command)
-        found = describe_pending(report, engine.cluster.catalog, asking)
+        search = PendingSearch(propose, max(top, 0), missing, command)
+        found = describe_pending(report, engine.cluster.catalog, search)
     return PendingView(
         found,
         report,

@@ -32,7 +32,7 @@ from podium.scheduler.explain.proposals.search import ProposalAnswer
 
 BARE_POD: Final = "Pod"
 
-Urgency = Literal[
+WaitingState = Literal[
     "unschedulable", "preempted", "error", "refused", "gated", "not-ours", "terminating"
 ]
 """`refused`: the API server does not create the pods."""
@@ -68,7 +68,7 @@ class PendingCause(DocumentPart, frozen=True):
     """Why pods wait, and which."""
 
     state: Annotated[
-        Urgency, Meta(description="What the pods are; refused ones are not even created.")
+        WaitingState, Meta(description="What the pods are; refused ones are not even created.")
     ]
     code: str | None
     """A stable word for the kind of cause; null where there is only a message."""
@@ -134,7 +134,7 @@ class PendingPods(ReviewedDocument, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class PendingSearch:
     """How more is found out: `propose` is the search for one pod, `most` for how many causes it is
     made, `missing` are workloads whose pods are not created, and `command` is the command that asks
     about a workload."""
@@ -145,10 +145,12 @@ class Asking:
     command: Callable[[PendingWorkload], str]
 
 
-def describe_pending(report: SimulationReport, catalog: Catalog, asking: Asking) -> PendingPods:
+def describe_pending(
+    report: SimulationReport, catalog: Catalog, search: PendingSearch
+) -> PendingPods:
     """Everything that waits, from a simulation that has placed what can be placed."""
     outcomes = Counter(result.outcome for result in report.pods)
-    refused = list(_list_refused(report, asking))
+    refused = list(_list_refused(report, search))
     waiting = [result for result in report.pods if not result.placed]
     return PendingPods(
         summary=PendingSummary(
@@ -161,17 +163,17 @@ def describe_pending(report: SimulationReport, catalog: Catalog, asking: Asking)
             terminating=outcomes[PodOutcome.TERMINATING],
             refused=len(refused),
         ),
-        causes=(*_list_causes(waiting, OwnersOfPods(catalog), asking), *refused),
+        causes=(*_list_causes(waiting, OwnersOfPods(catalog), search), *refused),
     )
 
 
 def _list_causes(
-    waiting: Iterable[PodResult], owners: OwnersOfPods, asking: Asking
+    waiting: Iterable[PodResult], owners: OwnersOfPods, search: PendingSearch
 ) -> Iterator[PendingCause]:
     by_outcome: dict[PodOutcome, list[PodResult]] = {outcome: [] for outcome in _ORDER}
     for result in waiting:
         by_outcome[result.outcome].append(result)
-    searches = asking.most
+    searches = search.most
     for outcome, results in by_outcome.items():
         for cause, members in group_by_cause(results):
             ranked = _by_workload(members, owners)
@@ -182,7 +184,7 @@ def _list_causes(
             first = None
             if tries and asked is not None:
                 searches -= 1
-                answer = asking.propose(asked)
+                answer = search.propose(asked)
                 first = next((PodProposal.for_pod(p, answer.pod) for p in answer.proposals), None)
             yield PendingCause(
                 state=outcome.value,  # type: ignore[arg-type]
@@ -196,7 +198,7 @@ def _list_causes(
                 pods=tuple(member.key for member in members),
                 first=first,
                 tried=tries,
-                ask=asking.command(workloads[0]),
+                ask=search.command(workloads[0]),
             )
 
 
@@ -220,11 +222,11 @@ def _workload_key(pod: Pod, owners: OwnersOfPods) -> tuple[str, str, str]:
     return owner.kind, namespace, owner.name
 
 
-def _list_refused(report: SimulationReport, asking: Asking) -> Iterator[PendingCause]:
+def _list_refused(report: SimulationReport, search: PendingSearch) -> Iterator[PendingCause]:
     """Workloads that have fewer pods than they are to have, because nobody creates them."""
-    for kind, namespace, name, refusal in asking.missing:
+    for kind, namespace, name, refusal in search.missing:
         workload = PendingWorkload(kind, namespace, name, pods=0)
-        yield _refused(refusal, asking.command(workload), workload)
+        yield _refused(refusal, search.command(workload), workload)
     for refusal in report.refusals:
         yield _refused(refusal, "")
 
