@@ -1,8 +1,8 @@
 """Keys that want to be looked at, and the loop of a controller that looks at them.
 
-client-go's RateLimitingQueue. Adding a key that waits changes nothing; adding one that is being
-worked on makes it wait for its turn again, so no key is ever worked on twice at a time and no
-change is lost.
+The queue is client-go's RateLimitingQueue. Adding a key that waits changes nothing; adding one that
+is being worked on makes it wait for its turn again, so no key is ever worked on twice at a time and
+no change is lost.
 
     key = await queue.get()
     try:
@@ -13,11 +13,11 @@ change is lost.
     finally:
         queue.done(key)
 
-The loop of a controller: keys from a queue, looked at by workers, again after failures. What is
-done for a key is somebody else's: a function that brings the world in line with what the informers
-know of it. Contract: no failure of one key stops another; one key is looked at by one worker at a
-time; what the server refuses or does not answer is tried again after a growing pause, and a bug as
-well, with its traceback in the log. A refusal that lasts is one line in the log.
+`ControlLoop` has workers take keys from the queue, and puts a key back after a failure. What is
+done for a key is a function of the controller's, which brings the cluster in line with what the
+informers know. Contract: no failure of one key stops another; one key is looked at by one worker at
+a time; what the server refuses or does not answer is tried again after a growing pause, and a bug
+as well, with its traceback in the log. A refusal that lasts is one line in the log.
 """
 
 import asyncio

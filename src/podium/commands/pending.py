@@ -66,8 +66,7 @@ def list_pending(files: Sequence[str], options: SimulationOptions, top: int) -> 
     from podium.offline.simulate.pending_pods import PendingSearch, describe_pending
     from podium.offline.simulate.report import PodResult
     from podium.offline.simulate.scenario import admission_of
-    from podium.scheduler.explain.proposals.search import ProposalAnswer as FoundAnswer
-    from podium.scheduler.explain.proposals.search import find_proposals
+    from podium.scheduler.explain.proposals.search import ProposalAnswer, find_proposals
     from podium.scheduler.explain.trial import Trial
 
     prepared = prepare_simulation(files, options, WORKLOADS)
@@ -75,7 +74,7 @@ def list_pending(files: Sequence[str], options: SimulationOptions, top: int) -> 
     with prepared.open_run() as (report, engine, ask):
         server = admission_of(scenario, prepared.gates)
 
-        def propose(result: PodResult) -> FoundAnswer:
+        def propose(result: PodResult) -> ProposalAnswer:
             trial = Trial(engine, engine.state.pods.get(result.key, result.pod), ask)
             controllers = list(scenario.workloads)
             if prepared.live is not None:

@@ -1,14 +1,13 @@
 """What has come of each pod so far, kept while a run goes on and read by its report.
 
-Why pods have no node at the end of a run, worked out when somebody reads it. A run may end with
-thousands of pods without a node. Those of one template have one cause, so the filters are asked
-once for each shape of pod, on the cluster as the run left it; of the attempts themselves only what
-no filter can say again is kept.
+An attempt may end without a node; a pod with a node may be turned away at Reserve, wait at Permit
+in vain, or break in PreBind or Bind; a member of a group fails with its group. The engine reports
+all of them to one observer (`FailedPods`), so that the limit of attempts holds for all of them.
 
-Pods that failed, in whichever way, as an observer of the engine. An attempt may end without a node;
-a pod with a node may be turned away at Reserve, wait at Permit in vain, break in PreBind or Bind; a
-member of a group fails with its group. The engine tells of all of them in one place, and so the
-limit of attempts holds for all of them.
+A run may end with thousands of pods without a node. Why (`PendingCauses`) is worked out when
+somebody reads it: pods of one template have one cause, so the filters are asked once for each shape
+of pod, on the cluster as the run left it. Of the attempts only what no filter can say again is
+kept.
 """
 
 import traceback
